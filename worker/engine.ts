@@ -115,6 +115,7 @@ export class Engine {
       core,
       inbox: this.inbox,
       limits: () => handlerPlaces(config().inbox, this.endpoints, this.runtime.current),
+      quarantineMs: this.#quarantineMs,
       held: this.#holds,
       handle: (item) => (options.around === undefined ? this.#handle(item) : options.around(() => this.#handle(item))),
       left: (item) => this.inbox.release(item),
@@ -217,7 +218,6 @@ export class Engine {
     }
   }
 
-  /** Commits what a route decided. */
   readonly decide = (decided: Decided, commit: () => Promise<UnitAnswer>): Promise<UnitAnswer> =>
     commitDecided(this.#handling.after, decided, commit);
 

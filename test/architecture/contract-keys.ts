@@ -234,6 +234,12 @@ export const KEYS: readonly Requirement[] = [
     id: 'key inbox.maxPendingBytes',
     tests: ['maxPending and maxPendingBytes bound what waits: 503 with a time to come back, and room again afterwards'],
   },
+  {
+    id: 'key inbox.quarantineSeconds',
+    tests: [
+      'is set aside for inbox.quarantineSeconds, for longer after further deaths, and a dead letter at the bound',
+    ],
+  },
   { id: 'key inbox.concurrency', tests: ['are as many as inbox.concurrency in all'] },
   {
     id: 'key inbox.endpointConcurrency',

@@ -164,6 +164,21 @@ describe('a message of a stranger', { concurrency: 3, timeout: 300_000 }, () => 
       assert.equal((await host.items()).filter(({ state }) => state === 'received').length, 1, 'its lane waits');
     });
 
+  it('costs no more starts than there are where many of its kind come at once', async (t) => {
+    const host = await daemon(t, {
+      inbox: { quarantineSeconds: 10, maxAttempts: 2 },
+      supervisor: { windowSeconds: 10, restarts: 5 },
+    });
+
+    for (const person of ['m1', 'm2', 'm3', 'm4']) await host.say(person, 'die');
+    await host.say('ann', 'hello');
+
+    assert.deepEqual(await host.told('ann', 1), ['heard hello']);
+    const { state, ready, exits } = await host.status();
+    assert.deepEqual([state, ready], ['running', true]);
+    assert.ok(exits.length >= 4, `${exits.length} deaths`);
+  });
+
   it('is a dead letter in the end, and its lane goes on', async (t) => {
     const host = await daemon(t, { inbox: { quarantineSeconds: 1, maxAttempts: 3 }, supervisor: { restarts: 50 } });
 

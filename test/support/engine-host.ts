@@ -11,6 +11,7 @@ import type { Core } from '../../worker/core.ts';
 import { openReadOnly } from '../../worker/database/connection.ts';
 import { loadProjectState } from '../../worker/database/project-state.ts';
 import { SqliteReader } from '../../worker/database/reader.ts';
+import type { Statement } from '../../worker/database/unit.ts';
 import { GroupingWriter, inlineRunner } from '../../worker/database/writer.ts';
 import { WriterCore } from '../../worker/database/writer-core.ts';
 import { Engine } from '../../worker/engine.ts';
@@ -110,8 +111,10 @@ export class EngineHost {
     );
   }
 
-  async start(): Promise<void> {
+  /** `before`: what is stored before anything is read. */
+  async start(before: readonly Statement[] = []): Promise<void> {
     this.#writerCore.open();
+    if (before.length > 0) await this.core.writer.commit({ name: 'before', statements: before });
     const state = await loadProjectState(this.core.writer, this.core.reader);
     (this.core as { projectId: ProjectId }).projectId = state.projectId;
     await this.engine.load();

@@ -27,6 +27,14 @@ export const readStarts = (reader: Reader, limit: number): Promise<StartsTable[]
       .limit(limit),
   );
 
+const CRASHES_LOOKED_AT = 10;
+
+/** When the last starts came after a crash, the earliest first. */
+export async function readCrashes(reader: Reader): Promise<readonly number[]> {
+  const starts = await readStarts(reader, CRASHES_LOOKED_AT);
+  return starts.flatMap((one) => (one.previous_end === 'crashed' ? [one.at] : [])).toReversed();
+}
+
 /** How many starts there have been; by the end of the one before, `first` where there was none. */
 export async function countStarts(reader: Reader): Promise<ReadonlyMap<string, number>> {
   const kept = await reader.all(

@@ -139,8 +139,8 @@ export class ItemLedger {
   async setAside(): Promise<boolean> {
     const { core } = this.#deps;
     if (this.#isClaimed || this.#left === undefined) return false;
-    const { deaths } = this.#left;
-    const waitMs = quarantineMs(deaths, this.#deps.quarantineMs());
+    const { deaths, isWary } = this.#left;
+    const waitMs = quarantineMs(deaths, this.#deps.quarantineMs(), isWary);
     if (waitMs === undefined) return false;
     const { id, endpoint } = this.row;
     this.wait(core.clock.now() + waitMs, quarantineReason(deaths));

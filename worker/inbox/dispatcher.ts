@@ -1,6 +1,7 @@
 // Brings stored items to the handlers of the serving generation, one of a lane at a time. The attempt is counted before anything of a
 // plugin runs: with the unit that stored the item, with the one that ended its forerunner, or by whoever handles it.
 import type { Core } from '../core.ts';
+import { readCrashes } from '../database/starts-ledger.ts';
 import { type Follower, Followers } from '../lanes/followers.ts';
 import { type LaneOutcome, LaneRunner } from '../lanes/lane-runner.ts';
 import type { PlaceLimits } from '../lanes/places.ts';
@@ -26,6 +27,8 @@ export interface ClaimedItem {
 export interface LeftItem {
   /** At which it was in hand, the last one included. */
   readonly deaths: number;
+  /** There were so many deaths that one is enough to set it aside. */
+  readonly isWary: boolean;
   /** The last death is counted on disk: it begins anew. */
   counted(): void;
   /** So it is, and the item waits. */
@@ -40,6 +43,8 @@ export interface DispatcherOptions {
   readonly core: Core;
   readonly inbox: Pick<Inbox, 'recent'>;
   readonly limits: () => PlaceLimits;
+  /** See `Quarantine`. */
+  readonly quarantineMs: () => number;
   /** True while there is no generation to serve, or an ingress pause holds the item back. */
   readonly held: (item: ItemHead) => boolean;
   /** Claims an item, where it is not claimed yet, and handles it; its outcome is on disk when it resolves. */
@@ -55,6 +60,7 @@ export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHea
   const { core, inbox, limits, held, handle, left } = options;
   const quarantine = new Quarantine(core, {
     read: () => readLeftInHand(core.reader),
+    deaths: async () => ({ at: await readCrashes(core.reader), withinMs: options.quarantineMs() }),
     what: 'items',
     changed: () => runner.wake(),
   });
@@ -63,7 +69,12 @@ export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHea
     const deaths = quarantine.deathsOf(id);
     return deaths === undefined
       ? undefined
-      : { deaths, counted: () => quarantine.counted(id), setAside: () => quarantine.setAside(id) };
+      : {
+          deaths,
+          isWary: quarantine.isWary,
+          counted: () => quarantine.counted(id),
+          setAside: () => quarantine.setAside(id),
+        };
   };
   const handled = async (item: ItemHead, next: () => ItemHead | undefined): Promise<LaneOutcome> => {
     const kept = asClaimed(inbox.recent.take(item.id), followers.take(item.id));

@@ -4,7 +4,9 @@
 //   U1  While there are suspects, nothing starts beside what runs, unless that has been running for its grace: slow is not deadly.
 //   U2  A suspect that has ended, or has lived through its grace, is none any more. After LIMIT_MS nobody is: a pause may hold some back.
 //   U3  A death is counted for what was in hand at it, once: when it begins anew, or is set aside. What has not begun since was not in hand at the next.
-//   U4  An item that costs two deaths costs no third for `quarantineMs`: the restarts that the supervisor allows are for more than one of them.
+//   U4  An item that costs two deaths costs no third for `quarantineMs`: whoever starts the process again has not used up its starts by then.
+//   U5  Nor have many such items together: after WARY_AT deaths within that time an item is set aside at its first, and after REST_AT nothing starts
+//       until the first of them is as old. What comes in is stored meanwhile.
 import type { Core } from '../core.ts';
 import type { PlaceLimits } from './places.ts';
 
@@ -18,6 +20,8 @@ export interface LeftInHand {
 }
 
 export interface QuarantineOptions {
+  /** When processes before this one have died, the earliest first, as far as they count for U5; left out: none does. */
+  readonly deaths?: () => Promise<{ readonly at: readonly number[]; readonly withinMs: number }>;
   readonly read: () => Promise<readonly LeftInHand[]>;
   /** For the log. */
   readonly what: string;
@@ -27,17 +31,26 @@ export interface QuarantineOptions {
 
 /** Deaths at which it is set aside. */
 const SET_ASIDE_AT = 2;
+/** Both below the starts that a supervisor allows (`supervisor.restarts`). */
+const WARY_AT = 3;
+const REST_AT = 4;
 /** A kill from outside leaves many in hand, none of them guilty: those are not held up for long. */
 const GRACE_MS = 100;
 const GRACE_ALONE_MS = 500;
 const LIMIT_MS = 60_000;
 const LATER = 2.5;
 
-/** For how long it is set aside after so many deaths; undefined where it is not. `firstMs`: after the second; 0: nothing ever is. */
-export const quarantineMs = (deaths: number, firstMs: number): number | undefined =>
-  firstMs === 0 || deaths < SET_ASIDE_AT ? undefined : deaths === SET_ASIDE_AT ? firstMs : firstMs * LATER;
+/**
+ * For how long it is set aside after so many deaths; undefined where it is not. `firstMs`: after the second; 0: nothing ever is. `isWary`: one is
+ * enough.
+ */
+export function quarantineMs(deaths: number, firstMs: number, isWary = false): number | undefined {
+  if (firstMs === 0 || deaths < (isWary ? 1 : SET_ASIDE_AT)) return undefined;
+  return deaths <= SET_ASIDE_AT ? firstMs : firstMs * LATER;
+}
 
-export const quarantineReason = (deaths: number): string => `in hand at ${deaths} deaths of the process`;
+export const quarantineReason = (deaths: number): string =>
+  `in hand at ${deaths} ${deaths === 1 ? 'death' : 'deaths'} of the process`;
 
 export class Quarantine {
   readonly #core: Core;
@@ -48,6 +61,8 @@ export class Quarantine {
   readonly #alone = new Set<string>();
   #loading: Promise<void> | undefined;
   #slow = 0;
+  #rests = false;
+  #isWary = false;
 
   constructor(core: Core, options: QuarantineOptions) {
     this.#core = core;
@@ -68,6 +83,7 @@ export class Quarantine {
   }
 
   limits(usual: PlaceLimits): PlaceLimits {
+    if (this.#rests) return { concurrency: 0, endpointConcurrency: 0 };
     if (this.#suspects.size === 0) return usual;
     const concurrency = 1 + this.#slow;
     return { concurrency, endpointConcurrency: concurrency };
@@ -76,6 +92,11 @@ export class Quarantine {
   /** At how many deaths it was in hand, the last one included; undefined where it was not in hand at that, or has begun since. */
   deathsOf(id: string): number | undefined {
     return this.#left.get(id);
+  }
+
+  /** There were so many deaths that one is enough. */
+  get isWary(): boolean {
+    return this.#isWary;
   }
 
   /** The last death is counted. */
@@ -121,8 +142,31 @@ export class Quarantine {
       { [this.#options.what]: this.#suspects.size },
       `these ${this.#options.what} were in hand when the process died: they start one at a time`,
     );
-    this.#core.clock.after(LIMIT_MS, () => {
+    const restMs = await this.#restMs();
+    if (restMs > 0) this.#rest(restMs);
+    this.#core.clock.after(restMs + LIMIT_MS, () => {
       this.#suspects.clear();
+      this.#options.changed();
+    });
+  }
+
+  /** U5. */
+  async #restMs(): Promise<number> {
+    const { at = [], withinMs = 0 } = (await this.#options.deaths?.()) ?? {};
+    const now = this.#core.clock.now();
+    const recent = at.filter((one) => one <= now && now - one < withinMs);
+    this.#isWary = recent.length >= WARY_AT;
+    return recent.length < REST_AT ? 0 : Math.min(...recent) + withinMs - now;
+  }
+
+  #rest(ms: number): void {
+    this.#rests = true;
+    this.#core.log.warn(
+      { ms },
+      `the process died ${REST_AT} times or more with ${this.#options.what} in hand: none starts for ${Math.ceil(ms / 1_000)} s, svc inbox list`,
+    );
+    this.#core.clock.after(ms, () => {
+      this.#rests = false;
       this.#options.changed();
     });
   }

@@ -197,6 +197,7 @@ describe('claiming', () => {
       core: host.core,
       inbox: { recent },
       limits: () => ({ concurrency: 1, endpointConcurrency: 1 }),
+      quarantineMs: () => 0,
       held: () => false,
       left: () => {},
       async handle({ row }) {

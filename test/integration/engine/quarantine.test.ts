@@ -1,10 +1,11 @@
 // What was in hand when the process died: started one at a time after the first death, set aside after the second, handled all the same. Deaths are
 // counted for what was in hand alone.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
+import { recordStart } from '../../../worker/database/starts-ledger.ts';
 import { replayItem } from '../../../worker/inbox/operator-store.ts';
 import { definePlugin } from '../../../worker/sdk/index.ts';
-import { type EngineHost, engineHost } from '../../support/engine-host.ts';
+import { EngineHost, engineHost } from '../../support/engine-host.ts';
 import { MemoryPlatform } from '../../support/memory-platform.ts';
 
 const NEVER = new Promise<never>(() => {});
@@ -77,9 +78,9 @@ describe('an item that was in hand when the process died', () => {
     assert.deepEqual(host.states('inbox'), ['done', 'done']);
   });
 
-  it('is set aside for longer after each further death, and a dead letter at the bound', async (t) => {
+  it('is set aside for inbox.quarantineSeconds, for longer after further deaths, and a dead letter at the bound', async (t) => {
     const { state, modules } = hanging();
-    let host = await engineHost(t, { modules, config: { inbox: { maxAttempts: 4 } } });
+    let host = await engineHost(t, { modules, config: { inbox: { maxAttempts: 4, quarantineSeconds: 10 } } });
     await host.platform.says('x');
     const waits: number[] = [];
     for (let deaths = 1; deaths <= 4; deaths += 1) {
@@ -93,7 +94,7 @@ describe('an item that was in hand when the process died', () => {
     }
     await host.quiet();
 
-    assert.deepEqual(waits, [120_000, 300_000, 300_000]);
+    assert.deepEqual(waits, [10_000, 25_000, 25_000]);
     assert.equal(state.heard.length, 4);
     assert.deepEqual(host.states('inbox'), ['dead']);
   });
@@ -210,6 +211,77 @@ describe('items that were in hand at two deaths beside one that is guilty', () =
     assert.equal(heard.get('bad'), 2);
     assert.deepEqual(host.states('inbox').toSorted(), ['done', 'done', 'done', 'done', 'waiting']);
     for (const [text, times] of heard) if (text !== 'bad') assert.ok(times <= 3, `${text} was heard ${times} times`);
+  });
+});
+
+describe('deaths that come one after the other', () => {
+  const afterCrashes = async (t: TestContext, ...agoMs: readonly number[]) => {
+    const { state, modules } = hanging();
+    let host = await engineHost(t, { modules });
+    await host.platform.says('x');
+    await host.quiet();
+    host.kill();
+    const crashes = agoMs.map((ago, n) =>
+      recordStart({
+        runtime_id: `r${n}`,
+        at: host.clock.now() - ago,
+        pid: 1,
+        owner: 'daemon',
+        version: '1',
+        node: 'v20',
+        previous_end: 'crashed',
+        previous_code: null,
+        previous_signal: null,
+        previous_detail: null,
+      }),
+    );
+    state.hangs = false;
+    state.heard.length = 0;
+    host = new EngineHost(host.project, { modules, platform: host.platform, clock: host.clock });
+    t.after(() => host.stop());
+    await host.start(crashes);
+    await host.platform.says('new', { room: 'other' });
+    await host.quiet();
+    return { host, state };
+  };
+
+  it('set what was in hand aside at its first death, and let others start', async (t) => {
+    const { host, state } = await afterCrashes(t, 30_000, 20_000, 10_000);
+
+    assert.deepEqual([state.heard, host.states('inbox')], [['new'], ['waiting', 'done']]);
+    assert.deepEqual(host.rows('SELECT attempts, deaths, last_error FROM inbox WHERE seq = 1'), [
+      { attempts: 1, deaths: 1, last_error: 'in hand at 1 death of the process' },
+    ]);
+    await host.advance(120_000);
+    await host.quiet();
+    assert.deepEqual(host.states('inbox'), ['done', 'done']);
+  });
+
+  it('are followed by a rest: what comes in is stored, nothing starts, and then all goes on', async (t) => {
+    const { host, state } = await afterCrashes(t, 30_000, 20_000, 10_000, 5_000);
+
+    await host.advance(89_999);
+    await host.quiet();
+    assert.deepEqual([state.heard, host.states('inbox')], [[], ['handling', 'received']]);
+    await host.advance(1);
+    await host.quiet();
+    assert.deepEqual([state.heard, host.states('inbox')], [['new'], ['waiting', 'done']]);
+    await host.advance(120_000);
+    await host.quiet();
+
+    assert.deepEqual(host.states('inbox'), ['done', 'done']);
+  });
+
+  it('change nothing where they are longer ago than a quarantine', async (t) => {
+    const { host, state } = await afterCrashes(t, 150_000, 140_000, 130_000, 5_000);
+
+    assert.deepEqual(
+      [state.heard, host.states('inbox')],
+      [
+        ['x', 'new'],
+        ['done', 'done'],
+      ],
+    );
   });
 });
 

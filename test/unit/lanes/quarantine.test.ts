@@ -123,6 +123,9 @@ describe('the quarantine', () => {
       [1, 2, 3, 4].map((deaths) => quarantineMs(deaths, 120_000)),
       [undefined, 120_000, 300_000, 300_000],
     );
-    assert.equal(quarantineMs(9, 0), undefined);
+    assert.deepEqual(
+      [quarantineMs(9, 0), quarantineMs(1, 0, true), quarantineMs(1, 120_000, true)],
+      [undefined, undefined, 120_000],
+    );
   });
 });
