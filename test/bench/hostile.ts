@@ -34,11 +34,6 @@ const CASES: readonly Case[] = [
   },
   { name: '8,000 silent connections', order: { kind: 'silent', connections: 8_000 }, files: 9_000 },
   { name: '500 slow bodies', order: { kind: 'slow_bodies', connections: 500 }, files: 1_500 },
-  {
-    name: '500 bodies that stop after 500 KB',
-    order: { kind: 'begun_bodies', connections: 500, bytes: 500_000 },
-    files: 1_500,
-  },
 ];
 
 interface Asked {
