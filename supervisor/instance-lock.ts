@@ -11,10 +11,10 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, openSync, readdirSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readOwnFile } from '../shared/own-file.ts';
 import { SvcError } from '../shared/svc-error.ts';
-import { holderOf } from './lock-holder.ts';
+import { holderOf, type LockQuery } from './lock-holder.ts';
 
 const O_RDWR_CREAT = 0x0002 | 0x0200;
 const O_EXLOCK = 0x20;
@@ -36,12 +36,12 @@ type Taken = Server | 'ours' | 'stranger';
 /** The lock, or undefined when another process holds it. */
 export async function acquireInstanceLock(stateDir: string, stat: Stats): Promise<InstanceLock | undefined> {
   if (process.platform !== 'linux') return exclusiveOpen(join(stateDir, 'supervisor.lock'));
-  const users = [...new Set([process.getuid?.() ?? 0, 0, stat.uid])];
-  const first = (): Promise<Taken> => take(`svc-${stat.dev}-${stat.ino}`, users);
+  const query = { users: [process.getuid?.() ?? 0, 0, stat.uid], project: dirname(stateDir) };
+  const first = (): Promise<Taken> => take(`svc-${stat.dev}-${stat.ino}`, query);
   const usual = await first();
   if (usual === 'ours') return undefined;
   if (usual !== 'stranger' && newestName(stateDir) === undefined) return { server: usual };
-  const secret = await takeSecret(stateDir, users);
+  const secret = await takeSecret(stateDir, query);
   // The stranger may have left, and another supervisor have come, while the secret name was not there yet.
   const again = secret === undefined || usual !== 'stranger' ? usual : await first();
   if (typeof again !== 'string') again.close();
@@ -52,11 +52,11 @@ export async function acquireInstanceLock(stateDir: string, stat: Stats): Promis
 }
 
 /** The newest name that `.svc` tells. Undefined where another supervisor has it. */
-async function takeSecret(stateDir: string, users: readonly number[]): Promise<Server | undefined> {
+async function takeSecret(stateDir: string, query: LockQuery): Promise<Server | undefined> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const number = newestName(stateDir) ?? 0;
     const token = number === 0 ? undefined : tokenOf(stateDir, number);
-    const taken = token === undefined ? 'stranger' : await take(`svc-${token}`, users);
+    const taken = token === undefined ? 'stranger' : await take(`svc-${token}`, query);
     if (taken === 'ours') return undefined;
     if (taken === 'stranger') makeName(stateDir, number + 1);
     else if (newestName(stateDir) === number) {
@@ -114,11 +114,11 @@ function makeName(stateDir: string, number: number): void {
   }
 }
 
-async function take(name: string, users: readonly number[]): Promise<Taken> {
+async function take(name: string, query: LockQuery): Promise<Taken> {
   for (;;) {
     const server = await listen(`\0${name}`);
     if (server !== undefined) return server;
-    const holder = holderOf(name, users);
+    const holder = holderOf(name, query);
     if (holder === 'stranger') return 'stranger';
     if (holder !== 'nobody') return 'ours'; // I1
   }

@@ -1,13 +1,18 @@
 // Who holds an abstract Unix socket: anybody on the machine may take such a name, so the kernel is asked whose process it is. Linux alone.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { processes } from '../shared/process-identity.ts';
 import { linkOf } from './socket-sharers.ts';
 
 /** `unknown`: the kernel does not tell. */
 export type Holder = 'nobody' | 'ours' | 'stranger' | 'unknown';
 
-/** `users`: whose processes count as ours. */
-export function holderOf(name: string, users: readonly number[]): Holder {
+export interface LockQuery {
+  /** Whose processes count as ours. */
+  readonly users: readonly number[];
+  readonly project: string;
+}
+
+export function holderOf(name: string, { users, project }: LockQuery): Holder {
   const sockets = socketsOf(name);
   if (sockets === undefined) return 'unknown';
   if (sockets.size === 0) return 'nobody';
@@ -15,7 +20,7 @@ export function holderOf(name: string, users: readonly number[]): Holder {
   for (const pid of processes()) {
     if (!users.includes(userOf(pid) ?? -1)) continue;
     const descriptors = descriptorsOf(pid);
-    if (descriptors === undefined) isSure &&= !isSupervisor(pid);
+    if (descriptors === undefined) isSure &&= !isSupervisor(pid, project);
     else if (descriptors.some((number) => sockets.has(linkOf(`/proc/${pid}/fd/${number}`) ?? ''))) return 'ours';
   }
   return isSure ? 'stranger' : 'unknown';
@@ -42,10 +47,20 @@ function descriptorsOf(pid: number): readonly string[] | undefined {
   }
 }
 
-/** Its command line can be read of everybody. */
-function isSupervisor(pid: number): boolean {
+/** Of this project: its command line can be read by everybody. */
+function isSupervisor(pid: number, project: string): boolean {
   const words = textOf(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
-  return words.includes('--project') && words.includes('--worker');
+  const folder = words[words.indexOf('--project') + 1];
+  return words.includes('--worker') && folder !== undefined && isSame(folder, project);
+}
+
+function isSame(path: string, other: string): boolean {
+  try {
+    const [one, two] = [statSync(path), statSync(other)];
+    return one.dev === two.dev && one.ino === two.ino;
+  } catch {
+    return false; // gone, or of a folder that this user cannot enter: ours can
+  }
 }
 
 function textOf(path: string): string | undefined {

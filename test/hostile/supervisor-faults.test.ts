@@ -59,13 +59,25 @@ const THINGS = {
   'a link to nowhere': (path) => symlinkSync('/nonexistent/file', path),
 } satisfies Readonly<Record<string, (path: string) => void>>;
 
+/** Over what is there, which the host may make anew at any moment. */
+function rename(from: string, to: string): void {
+  for (let tries = 0; ; tries += 1) {
+    rmSync(to, { recursive: true, force: true });
+    try {
+      return renameSync(from, to);
+    } catch (error) {
+      if (tries === 100) throw error;
+    }
+  }
+}
+
 /** Something else lies under the name of a file of `.svc`; once that is gone the host makes its own. */
 const replaced = (name: string, by: keyof typeof THINGS, more: Partial<Fault> = {}): Fault => ({
   name: `${name} is ${by}`,
   begin: ({ at }) => {
-    rmSync(at(name), { recursive: true, force: true });
-    THINGS[by](at(name));
-    own(at(name));
+    THINGS[by](at(`${name}-thing`));
+    own(at(`${name}-thing`));
+    rename(at(`${name}-thing`), at(name));
   },
   end: ({ at }) => tryTo(() => rmSync(at(name), { recursive: true, force: true })),
   ...more,

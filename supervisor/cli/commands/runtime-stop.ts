@@ -77,7 +77,7 @@ async function stop(project: string, running: RunningProject, { now, note }: Sto
   const stopping = `stopping ${status.pid === null ? 'the supervisor' : `pid ${status.pid}`}`;
   // A supervisor answers once all is over, a worker at once: it may refuse.
   if (who === 'supervisor') note(stopping);
-  const process = identify(status.supervisorPid ?? status.pid ?? 0);
+  const process = processToGo(project, running);
   const limitMs = now ? NOW_MS : (liveSupervisor(project)?.stopMs ?? LONGEST_MS) + BEHIND_DRAIN_MS;
   const result = await running.call('stop', { options: { now }, timeoutMs: limitMs }).catch(goneFirst);
   if (who === 'worker') note(stopping);
@@ -89,6 +89,12 @@ async function stop(project: string, running: RunningProject, { now, note }: Sto
   const next = await findRunning(project);
   const isOver = next === undefined || next.status.state === 'stopped';
   return isOver ? cutBy(project, status.runtimeId) : stop(project, next, { now, note });
+}
+
+/** Whose end is the end: of a worker that answers in place of its supervisor that one's, too. */
+function processToGo(project: string, { who, status }: RunningProject): ProcessIdentity | undefined {
+  const supervisor = who === 'worker' && status.owner === 'daemon' ? findSilentHost(project)?.supervisor : undefined;
+  return supervisor ?? identify(status.supervisorPid ?? status.pid ?? 0);
 }
 
 /** It ended before it could answer: another stop, or its death, was quicker, and what was cut is told there; or it had just been replaced. */
