@@ -4,16 +4,19 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
+  closeSync,
   copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -33,15 +36,9 @@ const ACKNOWLEDGED = 7;
 /** Writes over a part of the file, which keeps its size. */
 function overwrite(file: string, { at = 0, ...some }: { at?: number; bytes?: number } = {}): void {
   const { bytes = statSync(file).size - at } = some;
-  execFileSync('dd', [
-    'if=/dev/zero',
-    `of=${file}`,
-    'bs=1',
-    `seek=${at}`,
-    `count=${bytes}`,
-    'conv=notrunc',
-    'status=none',
-  ]);
+  const descriptor = openSync(file, 'r+');
+  writeSync(descriptor, Buffer.alloc(bytes), 0, bytes, at);
+  closeSync(descriptor);
 }
 
 const half = (file: string): number => Math.floor(statSync(file).size / 2);
@@ -187,6 +184,35 @@ describe('a daemon killed before it sees it is not ready, and says what is lost,
       rmSync(`${host.file}.known`);
       await until(async () => (await host.deliver()) === 200, { what: 'what is left to be served', ...PATIENT });
       assert.equal((await host.doctor()).status, 'ok');
+    });
+});
+
+const REFUSED: readonly (readonly [string, (files: Daemon) => void, RegExp])[] = [
+  ['is cut in half', ({ file }) => truncateSync(file, half(file)), /was cut short while in use|damaged/],
+  ['is emptied', ({ file }) => truncateSync(file), /was cut short while in use|is empty/],
+  ['is overwritten in its first page', ({ file }) => overwrite(file, { bytes: 8_192 }), /was overwritten|damaged/],
+  [
+    'is replaced by another of the same size',
+    ({ file }) => {
+      writeFileSync(`${file}.other`, randomBytes(statSync(file).size));
+      renameSync(`${file}.other`, file);
+    },
+    /was moved, removed or replaced|damaged/,
+  ],
+];
+
+describe('under a running daemon, nothing more is acknowledged when the database file', { concurrency: 3 }, () => {
+  for (const [what, alter, reason] of REFUSED)
+    it(`${what}; after a kill it is not called whole, or it is`, async (t) => {
+      const host = await daemon(t);
+
+      alter(host);
+      await until(async () => (await host.deliver()) === 503, { what: 'a refusal', ...PATIENT });
+      await until(async () => reason.test(await host.settled()), { what: 'the reason', ...PATIENT });
+      await host.kill();
+
+      if ((await host.settled()) === '') assert.deepEqual(host.lost(), []);
+      else assert.equal((await host.doctor()).status, 'error');
     });
 });
 

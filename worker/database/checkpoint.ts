@@ -52,6 +52,8 @@ function questionsOf(database: Database): { readonly state: Statement; readonly 
   return asked;
 }
 
+export const logState = (database: Database): Pick<LogState, 'log' | 'checkpointed'> => stateOf(database);
+
 const stateOf = (database: Database): LogState => questionsOf(database).state.get() as LogState;
 
 /** Changes with each commit of another connection. */

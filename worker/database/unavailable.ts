@@ -13,6 +13,13 @@ export const cut = (file: string): SvcError =>
     hint: LOST_REMEDY,
   });
 
+export const overwritten = (file: string): SvcError =>
+  new SvcError(
+    'storage_unavailable',
+    `the database file ${basename(file)} was overwritten while in use, and is not whole or not looked at yet`,
+    { hint: LOST_REMEDY },
+  );
+
 export const gone = (file: string): SvcError =>
   new SvcError(
     'storage_unavailable',

@@ -12,7 +12,9 @@
 //       before this one may have met that, all is brought over into the file anew (checkpoint.ts, left-log.ts, lost-writes.ts).
 //   W7  No group is answered into a log that somebody has truncated or overwritten (log-guard.ts). It is written again from memory. Where a group was
 //       being written meanwhile, which may have read from it, the log is written as it was before, and the process ends: the next one reads all anew.
-import { rmSync, statSync } from 'node:fs';
+//   W8  No group is answered once somebody else has written the file itself: it is opened again once it is found whole. Only checkpoints write it, and
+//       whether there was one the log tells. A copy that is whole by itself is not told from the file.
+import { rmSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { noteHistory } from '../../shared/lost-history.ts';
 import { cutUnsynced, emptyLog, forgetFailed, isLogLong, keepLogShort } from './checkpoint.ts';
@@ -23,8 +25,9 @@ import { isLostNoted, logOf } from './log-file.ts';
 import { LostWrites } from './lost-writes.ts';
 import { isBehind, MigrationDue, migrate } from './migrate.ts';
 import { NotedHistory } from './noted-history.ts';
+import { OpenFile } from './open-file.ts';
 import { OpenLog } from './open-log.ts';
-import { altered, cut, explain, gone, unsaved, unsettled } from './unavailable.ts';
+import { altered, explain, gone, unsaved, unsettled } from './unavailable.ts';
 import type { Unit } from './unit.ts';
 
 export interface WriterCoreOptions {
@@ -44,7 +47,7 @@ export class WriterCore {
   readonly #options: WriterCoreOptions;
   #database: Database | undefined;
   #group: GroupCommit | undefined;
-  #inode: number | undefined;
+  readonly #there: OpenFile;
   readonly #log: OpenLog;
   readonly #history: NotedHistory;
   /** The connection is there only for what its log still holds. */
@@ -53,8 +56,6 @@ export class WriterCore {
   #isLogAltered = false;
   /** A log that was taken away has been brought over, one that was altered is written again; the next answer tells. */
   #isLogMended = false;
-  /** The longest that it was while it was open. */
-  #bytes = 0;
   /** W6. */
   readonly #lost: LostWrites;
   /** So much of it was synced. */
@@ -62,7 +63,7 @@ export class WriterCore {
 
   constructor(options: WriterCoreOptions) {
     this.#options = options;
-    this.#inode = options.inode;
+    this.#there = new OpenFile(options.file, options.inode);
     this.#log = new OpenLog(options.file);
     this.#history = new NotedHistory(options.file, options.now);
     this.#lost = new LostWrites(options.file, options.syncedBytes !== undefined);
@@ -71,7 +72,7 @@ export class WriterCore {
 
   /** Of the file that it has had open; undefined before it was opened. */
   get inode(): number | undefined {
-    return this.#inode;
+    return this.#there.inode;
   }
 
   /** See WriterCoreOptions, for whoever takes over. */
@@ -86,16 +87,15 @@ export class WriterCore {
       if (!this.#hasFailed && this.#isLogWhole(this.#database, looksAtAll)) return this.#database;
       this.#leaveOrExplain(this.#database);
     }
-    const before = this.#look();
-    if (this.#inode !== undefined && before.inode !== this.#inode) throw gone(file);
-    if (this.#inode !== undefined && before.bytes === 0) throw cut(file);
+    const isFirst = this.#there.inode === undefined;
+    const bytesBefore = this.#there.refuseOther();
     const database = this.#openOrExplain();
     this.#database = database;
     try {
       this.#log.opened(database);
-      if (before.bytes < this.#bytes) refuseUnlessWhole(file, database);
-      if (this.#inode === undefined && before.bytes > 0) this.#history.refuseShortened(database);
-      if (this.#lost.any && this.#inode !== undefined) this.#settle(database);
+      this.#there.refuseDamaged(database);
+      if (bytesBefore > 0) this.#refuseShortened(database, isFirst);
+      if (this.#lost.any && !isFirst) this.#settle(database);
       this.#lost.settled();
       if (this.#options.leavesMigrations === true && isBehind(database)) throw new MigrationDue();
       migrate(database, this.#options.now());
@@ -104,21 +104,28 @@ export class WriterCore {
       this.#abandon(database, error);
       throw explain(file, error);
     }
-    if (this.#inode === undefined) noteHistory(file);
-    const { inode, bytes } = this.#look();
-    this.#inode = inode;
+    if (isFirst) noteHistory(file);
+    this.#syncedBytes = this.#there.opened(database);
     this.#log.look();
     this.#history.opened(database);
-    this.#bytes = bytes;
-    this.#syncedBytes = bytes;
     this.#hasFailed = false;
     return database;
+  }
+
+  /** Somebody may write to the log while it is opened again (W7): what is read then is not what was known. */
+  #refuseShortened(database: Database, isFirst: boolean): void {
+    try {
+      this.#history.refuseShortened(database);
+    } catch (error) {
+      if (isFirst) throw error;
+      this.#log.restoreAndEnd();
+    }
   }
 
   #openOrExplain(): Database {
     const { file } = this.#options;
     try {
-      if (this.#inode === undefined && !settleLeft(file) && (this.#lost.any || isLostNoted(file)))
+      if (this.#there.inode === undefined && !settleLeft(file) && (this.#lost.any || isLostNoted(file)))
         throw unsettled(file);
       return openWritable(file);
     } catch (error) {
@@ -133,10 +140,10 @@ export class WriterCore {
     const { file } = this.#options;
     try {
       if (isLogLong(database)) this.#keepLogShort(database);
-      this.#refuseUnlessThere();
+      this.#there.refuseUnlessThere(database);
       const answer = this.#group?.run(units);
       if (answer === undefined) throw gone(file);
-      this.#refuseUnlessThere();
+      this.#there.refuseUnlessThere(database);
       this.#log.know(database);
       if (!this.#log.isThere()) save(file, database);
       else this.#refuseUnlessLogWhole(database);
@@ -175,9 +182,9 @@ export class WriterCore {
 
   #cutUnsynced(database: Database): void {
     const { file } = this.#options;
-    if (this.#look().inode !== this.#inode) throw gone(file);
+    if (this.#there.look().inode !== this.#there.inode) throw gone(file);
     cutUnsynced(file, database, this.#syncedBytes);
-    this.#bytes = Math.min(this.#bytes, this.#look().bytes);
+    this.#there.shortened();
   }
 
   /** W2, as soon as W5 and W6 allow it. */
@@ -215,7 +222,7 @@ export class WriterCore {
     const hasLog = this.#log.isThere();
     if (hasLog) this.#mendLog(database);
     if (!hasLog) save(this.#options.file, database);
-    else if (this.#lost.any && this.#log.isKept && this.#inode !== undefined) this.#leaveToMend(database);
+    else if (this.#lost.any && this.#log.isKept && this.#there.inode !== undefined) this.#leaveToMend(database);
     return !hasLog;
   }
 
@@ -265,22 +272,8 @@ export class WriterCore {
     if (!this.#log.isWhole(database, true)) throw altered(this.#options.file);
     const isShort = keepLogShort(database);
     if (!this.#log.isWhole(database, true)) this.#log.restoreAndEnd();
-    if (isShort) this.#syncedBytes = this.#look().bytes;
-  }
-
-  /** W1, W4. */
-  #refuseUnlessThere(): void {
-    const { file } = this.#options;
-    const { inode, bytes } = this.#look();
-    if (inode !== this.#inode) throw gone(file);
-    if (bytes < this.#bytes) throw cut(file);
-    this.#bytes = bytes;
-  }
-
-  #look(): { readonly inode: number | undefined; readonly bytes: number } {
-    if (this.#options.file === ':memory:') return { inode: 0, bytes: 1 };
-    const found = statSync(this.#options.file, { throwIfNoEntry: false });
-    return { inode: found?.ino, bytes: found?.size ?? 0 };
+    const bytes = this.#there.broughtOver(database);
+    if (isShort) this.#syncedBytes = bytes;
   }
 }
 
@@ -289,8 +282,4 @@ const isQuestion = ({ statements }: Unit): boolean => statements.length === 0;
 
 function save(file: string, database: Database): void {
   if (!emptyLog(database)) throw unsaved(file);
-}
-
-function refuseUnlessWhole(file: string, database: Database): void {
-  if (database.pragma('quick_check(1)', { simple: true }) !== 'ok') throw cut(file);
 }

@@ -1,5 +1,5 @@
-// The write-ahead log is truncated or overwritten in place under the running writer: nothing that was answered is lost, were the process killed at
-// once, and the writer goes on by itself (W7). Over the writer inline and in its thread alike.
+// The write-ahead log, or the file itself, is truncated or overwritten in place under the running writer: nothing that was answered is lost, were the
+// process killed at once, and the writer goes on by itself (W7), or answers nothing until the file is whole (W8). Inline and in its thread alike.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../../shared/clock.ts';
 import { Sqlite } from '../../../shared/sqlite.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
 import { openReadOnly } from '../../../worker/database/connection.ts';
 import { DatabaseHost, threadRunner } from '../../../worker/database/database-host.ts';
 import { SqliteReader } from '../../../worker/database/reader.ts';
@@ -138,6 +139,51 @@ for (const [kind, make] of KINDS)
 
       assert.equal(mended(), 0);
       assert.equal(afterAKill(file).length, 13);
+    });
+  });
+
+for (const [kind, make] of KINDS)
+  describe(`the writer ${kind}, when the database file`, () => {
+    /** All of it is in the file. */
+    async function open(t: Cleanup) {
+      const file = fileOf(t);
+      const runner = make(file);
+      await runner.open();
+      t.after(() => runner.close());
+      const writer = new GroupingWriter(runner);
+      await writer.commit(put('k1'));
+      execFileSync(process.execPath, ['-e', CHECKPOINT, file, 'TRUNCATE']);
+      assert.equal((await writer.commit(put('k2'))).kind, 'committed', 'another program may bring over');
+      execFileSync(process.execPath, ['-e', CHECKPOINT, file, 'TRUNCATE']);
+      assert.equal((await writer.commit({ name: 'test', statements: [] })).kind, 'committed');
+      copyFileSync(file, `${file}-aside`);
+      return { file, writer };
+    }
+
+    for (const [what, bytes] of [
+      ['its header', 100],
+      ['its first page', 8_192],
+      ['half of it', 40_000],
+    ] as const)
+      it(`is overwritten in ${what}, answers nothing until it is put back`, async (t) => {
+        const { file, writer } = await open(t);
+
+        overwrite(file, { bytes });
+        for (const key of ['lost 1', 'lost 2']) await assert.rejects(writer.commit(put(key)), SvcError);
+        execFileSync('dd', [`if=${file}-aside`, `of=${file}`, 'conv=notrunc', 'status=none']);
+
+        assert.equal((await writer.commit(put('k3'))).kind, 'committed');
+        assert.deepEqual(afterAKill(file), ['k1', 'k2', 'k3']);
+      });
+
+    it('is written and stays whole, goes on once that was looked at', async (t) => {
+      const { file, writer } = await open(t);
+
+      overwrite(file, { at: 60, bytes: 4 }); // the version of an application: nobody reads it
+      await assert.rejects(writer.commit(put('refused')), { code: 'storage_unavailable', message: /was overwritten/ });
+
+      assert.equal((await writer.commit(put('k3'))).kind, 'committed');
+      assert.deepEqual(afterAKill(file), ['k1', 'k2', 'k3']);
     });
   });
 
