@@ -29,6 +29,9 @@ export function tookConnection(): void {
   setImmediate(look);
 }
 
+/** Whether what would begin now has to wait. */
+export const isHoldingForConnections = (): boolean => isHolding;
+
 /** Undefined: begin at once; else begin when it resolves. */
 export function afterConnections(): Promise<void> | undefined {
   return isHolding ? new Promise((resolve) => waiting.push(resolve)) : undefined;

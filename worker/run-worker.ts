@@ -25,6 +25,7 @@ import type { App } from './app-options.ts';
 import { reloadAnswer } from './app-restart.ts';
 import { AppStart } from './app-start.ts';
 import { type ConsoleCapture, captureConsole } from './console-capture.ts';
+import { Heartbeat } from './heartbeat.ts';
 import { inheritedSocket } from './inherited-socket.ts';
 import { ListenSocket } from './listen-socket.ts';
 import { OwnerLink } from './owner-link.ts';
@@ -39,7 +40,7 @@ import type { WorkerOptions } from './worker-options.ts';
 import { type ReadinessTeller, tellReadiness, type WorkerPhase, workerStatus } from './worker-status.ts';
 import { acquireWriterLock, formerEnd, type WriterLock } from './writer-lock.ts';
 
-const HEARTBEAT_MS = 1_000;
+const WATCHDOG_SECONDS = 15;
 const MESSAGE_CHARACTERS = 2_000;
 /** Of the time for a drain, what is left for saying how it went. */
 const LAST_STEPS_MS = 500;
@@ -64,7 +65,7 @@ class Worker {
   readonly #runtimeId: RuntimeId = newRuntimeId();
   readonly #log: Log;
   readonly #appStart: AppStart;
-  #heartbeat: NodeJS.Timeout | undefined;
+  #heartbeat: Heartbeat | undefined;
   #link: SupervisorLink | undefined;
   #socket: ListenSocket | undefined;
   #lock: WriterLock | undefined;
@@ -194,7 +195,10 @@ class Worker {
     this.#link?.send({ type: 'up', host: address?.host ?? null, port: address?.port ?? null });
     this.owned.up(app);
     if (this.#link !== undefined)
-      this.#heartbeat = setInterval(() => this.#link?.send({ type: 'heartbeat' }), HEARTBEAT_MS);
+      this.#heartbeat = new Heartbeat({
+        beat: () => this.#link?.send({ type: 'heartbeat' }),
+        watchdogMs: () => (this.#config?.config.supervisor.watchdogSeconds ?? WATCHDOG_SECONDS) * 1_000,
+      });
     void turns(ANSWER_TURNS).then(() => this.#watchOver(app));
   }
 
@@ -281,7 +285,7 @@ class Worker {
   }
 
   #end(code: ExitCode, reason: string, cut: readonly Cut[] = []): void {
-    clearInterval(this.#heartbeat);
+    this.#heartbeat?.stop();
     this.#teller?.stop();
     this.#lock?.ending(code, reason, cut);
     if (code === EXIT.forced) this.#capture?.release();

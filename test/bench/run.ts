@@ -1,9 +1,10 @@
-// npm run bench [-- start | testing | webhooks | http | events | logs | supervisor | platforms] [--json] [--restarts N] [--seconds N]: every figure as a ratio to
+// npm run bench [-- start | testing | webhooks | http | events | logs | supervisor | platforms | hostile] [--json] [--restarts N] [--seconds N]: every figure as a ratio to
 // its baseline of the same run. Machines are shared and noisy: medians over rounds; a goal that is missed is printed, never hidden, and
 // never fails the command. --json prints one document, --restarts is how often the worker of the supervisor is restarted before its memory is
-// looked at again (1,000), --seconds how long the webhooks of the platforms come (60).
+// looked at again (1,000), --seconds how long the webhooks of the platforms come (60), and an attack stands (30).
 import { parseArgs } from 'node:util';
 import { benchEvents } from './events.ts';
+import { benchHostile } from './hostile.ts';
 import { benchHttp } from './http.ts';
 import { measureLogs } from './logs.ts';
 import { benchPlatforms } from './platforms.ts';
@@ -23,7 +24,7 @@ const { values, positionals } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
     restarts: { type: 'string', default: '1000' },
-    seconds: { type: 'string', default: '60' },
+    seconds: { type: 'string' },
   },
   allowPositionals: true,
 });
@@ -122,5 +123,6 @@ if (asks('events')) {
 }
 if (asks('logs')) for (const figure of await measureLogs(ROUNDS)) report.add(figure);
 if (asks('supervisor')) await benchSupervisor(report, { restarts: Number(values.restarts) });
-if (asks('platforms')) await benchPlatforms(report, Number(values.seconds));
+if (asks('platforms')) await benchPlatforms(report, Number(values.seconds ?? 60));
+if (asks('hostile')) await benchHostile(report, Number(values.seconds ?? 30));
 report.end();

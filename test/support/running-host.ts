@@ -16,6 +16,8 @@ export interface RunningHostOptions {
   readonly http?: Readonly<Record<string, unknown>>;
   /** More keys of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>;
+  /** File descriptors that the process may have. */
+  readonly files?: number;
   /** Source text by path below the project's plugins/. */
   readonly sources?: Readonly<Record<string, string>>;
 }
@@ -37,7 +39,7 @@ export interface RunningHost {
 
 export async function runningHost(
   t: Cleanup,
-  { plugins, nodeOptions = [], env = {}, processEnv = {}, http = {}, config = {}, sources }: RunningHostOptions,
+  { plugins, nodeOptions = [], env = {}, processEnv = {}, http = {}, config = {}, files, sources }: RunningHostOptions,
 ): Promise<RunningHost> {
   const port = await freePort();
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
@@ -59,7 +61,10 @@ export async function runningHost(
     await gone;
   };
   const start = async (): Promise<void> => {
-    const host = spawn(process.execPath, [...nodeOptions, ...foregroundArgs(project.path)], {
+    const node = [process.execPath, ...nodeOptions, ...foregroundArgs(project.path)];
+    const [program = '', ...args] =
+      files === undefined ? node : ['sh', '-c', `ulimit -n ${files}; exec "$@"`, '', ...node];
+    const host = spawn(program, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...processEnv },
     });

@@ -2,7 +2,7 @@
 // What the bytes mean is decided elsewhere (json-body.ts, the webhook's own adapter).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SvcError } from '../../shared/svc-error.ts';
-import { FREE_BYTES, HeldBodies } from './held-bodies.ts';
+import { FREE_BYTES, HeldBodies, type HeldBody } from './held-bodies.ts';
 import { contextOf } from './request-context.ts';
 
 /** Of this process: its memory is what is bounded. */
@@ -25,34 +25,39 @@ export async function readBody(
   }
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  let opened: ReturnType<HeldBodies['open']> | undefined;
-  const share = (): ReturnType<HeldBodies['open']> => {
-    if (opened !== undefined) return opened;
-    opened = held.open(address);
-    response.once('close', opened.close); // until it is answered, somebody has it
-    return opened;
-  };
+  let opened: HeldBody | undefined;
   return new Promise((resolve, reject) => {
     const refuse = (error: SvcError): void => {
       request.off('data', onData);
       chunks.length = 0;
       reject(error);
     };
+    const open = (): HeldBody => {
+      const body = held.open(address, () => refuse(tooSlow()));
+      response.once('close', body.close); // until it is answered, somebody has it
+      return body;
+    };
     const onData = (chunk: Buffer): void => {
       sizeBytes += chunk.length;
       if (sizeBytes > limitBytes) return refuse(tooLarge(limitBytes));
-      if (sizeBytes > FREE_BYTES && !share().take(chunk.length)) return refuse(overloaded());
+      if (sizeBytes !== toldBytes || opened !== undefined) {
+        opened ??= open();
+        if (!opened.take(chunk.length)) return refuse(overloaded());
+      }
       chunks.push(chunk);
     };
     const onGone = (): void => {
       if (!request.complete) reject(new SvcError('invalid_request', 'the body ended early'));
     };
-    const onEnd = (): void =>
+    const onEnd = (): void => {
+      opened?.whole();
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+    };
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   });
 }
 
+const tooSlow = (): SvcError => new SvcError('request_timeout', 'the body came too slowly, and others needed its room');
 const overloaded = (): SvcError =>
   new SvcError('overloaded', 'too many bytes of bodies are under way', { details: { retryAfterMs: 2_000 } });
 const tooLarge = (limitBytes: number): SvcError =>

@@ -3,14 +3,14 @@
 //
 //   F1  Requests that came whole before them are answered first: what they did is done, and a client counts answers.
 //   F2  Nothing is written into an answer that is on its way without an end (a stream, a file): the connection ends there.
-//   F3  With the connection, all of its answers are closed. Node tells the one alone that it writes, not those that wait behind it.
-//   F4  An upgrade waits for the answers before it: what follows a switch is no HTTP any more.
-//   F5  What is answered here is counted once and with the status that was sent: where a request had begun, at its end.
+//   F3  An upgrade waits for the answers before it: what follows a switch is no HTTP any more.
+//   F4  What is answered here is counted once and with the status that was sent: where a request had begun, at its end.
 import { randomUUID } from 'node:crypto';
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ERRORS, type ErrorCode } from '../../shared/error-codes.ts';
 import { isClosing, passOver } from './lingering-close.ts';
+import type { OpenAnswers } from './open-answers.ts';
 import { bareProblem, PROBLEM_TYPE } from './problem.ts';
 import { contextOf } from './request-context.ts';
 import { API_HEADERS } from './security-headers.ts';
@@ -18,41 +18,39 @@ import { API_HEADERS } from './security-headers.ts';
 /** Time for the client to read the answer before the connection is ended for good. */
 const LINGER_MS = 500;
 
+export interface ConnectionFaultsParts {
+  readonly open: OpenAnswers;
+  refused(status: number, socket: Duplex): void;
+  /** In the turn of that connection. */
+  later(run: () => void, socket: Duplex): void;
+}
+
 /** Answers parser errors, slow requests and CONNECT on this server. */
 export class ConnectionFaults {
-  /** Answers of a connection that are not over, in the order of their requests. */
-  readonly #open = new WeakMap<Duplex, Set<ServerResponse>>();
+  readonly #open: OpenAnswers;
   readonly #waiting = new WeakSet<Duplex>();
+  readonly #refused: ConnectionFaultsParts['refused'];
+  readonly #later: ConnectionFaultsParts['later'];
 
-  readonly #refused: (status: number, socket: Duplex) => void;
-
-  constructor(server: Server, refused: (status: number, socket: Duplex) => void) {
+  constructor(server: Server, { open, refused, later }: ConnectionFaultsParts) {
+    this.#open = open;
     this.#refused = refused;
-    server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#refuse(socket, codeOf(error), error));
+    this.#later = later;
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      const code = codeOf(error);
+      if (code === 'request_timeout') this.#refuseLater(socket, error);
+      else this.#refuse(socket, code, error);
+    });
     server.on('connect', (_request, socket) => this.#refuse(socket, 'method_not_allowed'));
   }
 
-  /** A request of this connection is to be answered with this response. */
-  begin(socket: Duplex, response: ServerResponse): void {
-    let open = this.#open.get(socket);
-    if (open === undefined) {
-      const responses = new Set<ServerResponse>();
-      socket.once('close', () => closeQueued(responses));
-      this.#open.set(socket, responses);
-      open = responses;
-    }
-    const line = open;
-    line.add(response);
-    response.once('close', () => line.delete(response));
-  }
-
-  /** F4. Undefined where nothing is before it. */
+  /** F3. Undefined where nothing is before it. */
   earlierAnswers(socket: Duplex): Promise<void> | undefined {
-    const last = this.#openOn(socket).at(-1);
+    const last = this.#open.on(socket).at(-1);
     if (last === undefined) return undefined;
     // Node has let go of the connection, and tells an answer that is streamed no longer when there is room again.
     const tell = (): void => {
-      for (const response of this.#openOn(socket)) if (response.socket !== null) response.emit('drain');
+      for (const response of this.#open.on(socket)) if (response.socket !== null) response.emit('drain');
     };
     socket.on('drain', tell);
     return new Promise((resolve) =>
@@ -63,11 +61,20 @@ export class ConnectionFaults {
     );
   }
 
+  /** Node tells of all that are late in one go: thousands of them would hold up everything else. */
+  #refuseLater(socket: Duplex, error: NodeJS.ErrnoException): void {
+    const before = this.#open.count(socket);
+    this.#later(() => {
+      const cameAfterAll = this.#open.count(socket) > before;
+      if (!cameAfterAll && !socket.destroyed) this.#refuse(socket, 'request_timeout', error);
+    }, socket);
+  }
+
   #refuse(socket: Duplex, code: ErrorCode, error?: NodeJS.ErrnoException): void {
     socket.on('error', () => {}); // it is ended here, and without a listener an error would end the process
     if (isClosing(socket)) return passOver(socket);
     if (this.#waiting.has(socket)) return;
-    const earlier = this.#openOn(socket).findLast(({ req }) => req.complete);
+    const earlier = this.#open.on(socket).findLast(({ req }) => req.complete);
     const answer = (): void => this.#answer(socket, code, error);
     if (earlier === undefined || this.#isMidAnswer(socket)) return answer();
     this.#waiting.add(socket);
@@ -80,8 +87,8 @@ export class ConnectionFaults {
       return;
     }
     const { status } = ERRORS[code];
-    const begun = this.#openOn(socket);
-    if (begun.length === 0) this.#refused(status, socket); // F5
+    const begun = this.#open.on(socket);
+    if (begun.length === 0) this.#refused(status, socket); // F4
     const isCutOff = error?.code === 'HPE_INVALID_EOF_STATE'; // most who end in the middle read no answer
     for (const { req } of begun) if (!isCutOff) contextOf(req).faultStatus = status;
     socket.end(answerText(code));
@@ -90,20 +97,7 @@ export class ConnectionFaults {
 
   /** F2. */
   #isMidAnswer(socket: Duplex): boolean {
-    return this.#openOn(socket).some((response) => response.headersSent && !response.writableEnded);
-  }
-
-  #openOn(socket: Duplex): readonly ServerResponse[] {
-    return [...(this.#open.get(socket) ?? [])];
-  }
-}
-
-/** F3. */
-function closeQueued(responses: ReadonlySet<ServerResponse>): void {
-  for (const response of responses) {
-    if (response.socket !== null) continue;
-    response.destroy();
-    response.emit('close');
+    return this.#open.on(socket).some((response) => response.headersSent && !response.writableEnded);
   }
 }
 

@@ -2,6 +2,7 @@
 // the speed of node:http. Here the server makes both as classes whose prototypes already are the ones that Express would
 // set, so that the replacement changes nothing. A test compares the prototypes; mounted sub-apps would undo it: use Routers.
 import { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import express, { type Express } from 'express';
 import { newContext, type RequestContext } from './request-context.ts';
 
@@ -10,10 +11,28 @@ export interface ExpressClasses {
   readonly Response: typeof ServerResponse<IncomingMessage>;
 }
 
-/** Classes for `http.createServer`, tied to this one app. */
-export function expressClasses(app: Express): ExpressClasses {
+const held = new WeakSet<IncomingMessage>();
+
+/** Node takes it for an upgrade, which it is none: its connection has to wait (held-requests.ts). */
+export const isHeld = (request: IncomingMessage): boolean => held.has(request);
+
+/** Classes for `http.createServer`, tied to this one app. `isFull`: a request that is read now has to wait. */
+export function expressClasses(app: Express, isFull: (socket: Socket) => boolean): ExpressClasses {
   class Request extends IncomingMessage {
     readonly context: RequestContext = newContext();
+    #offersUpgrade: boolean | null = null;
+
+    get upgrade(): boolean | null {
+      return this.#offersUpgrade;
+    }
+    /** Set by the parser once the headers are there, and by whoever decides about it. */
+    set upgrade(offers: boolean | null) {
+      if (!(#offersUpgrade in this)) return; // the constructor of the class above
+      this.#offersUpgrade = offers;
+      if (offers === null || !isFull(this.socket)) return;
+      held.add(this);
+      this.#offersUpgrade = true;
+    }
   }
   class Response extends ServerResponse {}
   adopt(Request.prototype, express.request, app);

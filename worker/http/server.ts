@@ -6,33 +6,25 @@
 //   S3  Draining accepts nothing new, tells the streams, waits for what is under way, and is bounded; then all is closed. WebSockets of
 //       platforms are left to their accounts, which answer over them until they end.
 //
-// target.ts and gate.ts decide about a request, route-table.ts says what there is, express-app.ts runs it.
-import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+// traffic.ts says when a request begins, target.ts and gate.ts decide about it, route-table.ts says what there is, express-app.ts runs it.
+import { createServer, type Server, type ServerOptions } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Express } from 'express';
 import { within } from '../../shared/abort.ts';
 import type { Address } from '../../shared/bound-socket.ts';
-import { SvcError } from '../../shared/svc-error.ts';
 import { Authenticator } from './authenticate.ts';
 import { ClientAddresses } from './client-address.ts';
-import { ConnectionFaults } from './connection-faults.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { createExpressApp, serveRequest } from './express-app.ts';
 import { expressClasses } from './express-classes.ts';
 import { FailureBudget, type FailureBudgetOptions } from './failure-budget.ts';
-import type { GateParts } from './gate.ts';
 import type { HostPort } from './host-port.ts';
 import { BodyValidators } from './json-body.ts';
-import { isClosing, passOver } from './lingering-close.ts';
 import { ListenPoint, type ListenTarget } from './listen-point.ts';
 import type { HttpLog } from './log.ts';
-import { answerProbe } from './probes.ts';
-import { contextOf } from './request-context.ts';
-import { respondProblem } from './respond.ts';
+import { OpenAnswers } from './open-answers.ts';
 import { ROUTES, RouteTable } from './route-table.ts';
 import { StaticFiles } from './static-files.ts';
-import { serveUpgrade } from './upgrade.ts';
+import { attachTraffic, observeRefused, type TrafficParts, UNANSWERED } from './traffic.ts';
 
 export interface HttpServerOptions {
   readonly port: HostPort;
@@ -100,10 +92,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { server } = parts;
   const limits = new ConnectionLimits(server, {
     addresses: parts.addresses,
+    answers: parts.answers,
     settings: () => port.settings(),
     onRefused: (address) => observeRefused(port, UNANSWERED, address),
   });
-  attachListeners(parts, limits);
+  attachTraffic(parts, limits);
   const point = new ListenPoint(options.listen, (message) => options.log.warn({}, message));
   return {
     server,
@@ -127,24 +120,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-interface Parts extends GateParts {
-  readonly server: Server;
-  readonly app: Express;
-  readonly addresses: ClientAddresses;
-  readonly isDraining: () => boolean;
-  /** The way of every request, without Express around it. */
-  serve(request: IncomingMessage, response: ServerResponse): void;
-  newResponse(request: IncomingMessage): ServerResponse;
-}
-
 function createParts(
   { port, log, staticDir, timeouts }: HttpServerOptions,
-  given: Pick<Parts, 'authenticator' | 'isDraining'>,
-): Parts {
+  given: Pick<TrafficParts, 'authenticator' | 'isDraining'>,
+): TrafficParts {
   const gate = { port, files: new StaticFiles(staticDir), table: new RouteTable(ROUTES), ...given };
   const appParts = { ...gate, validators: new BodyValidators(), log };
   const app = createExpressApp(appParts);
-  const { Request, Response } = expressClasses(app);
+  const answers = new OpenAnswers();
+  const { Request, Response } = expressClasses(app, (socket) => answers.isFull(socket));
   const server = createServer({ IncomingMessage: Request, ServerResponse: Response, ...serverOptions(timeouts) });
   // Node drops headers above its own count in silence; with none, request-head.ts sees and refuses them.
   server.maxHeadersCount = 0;
@@ -153,62 +137,12 @@ function createParts(
     ...gate,
     app,
     server,
+    answers,
     addresses: new ClientAddresses(app, log),
     serve: (request, response) => void serveRequest(appParts, request, response), // never rejects
     newResponse: (request) => new Response(request),
   };
 }
-
-/** What happens on the server: requests, expectations, upgrades. */
-function attachListeners(parts: Parts, limits: ConnectionLimits): void {
-  const { server, port, app, addresses, isDraining } = parts;
-  const faults = new ConnectionFaults(server, (status, socket) =>
-    observeRefused(port, status, (socket as Socket).remoteAddress ?? ''),
-  );
-  const onAnswered = (request: IncomingMessage, response: ServerResponse): void =>
-    observeRequest(port, request, response);
-  const begin = (request: IncomingMessage, response: ServerResponse): void => {
-    const context = contextOf(request);
-    context.address = addresses.of(request, port.settings().trustedProxies);
-    const leave = limits.enter(context.address, request.socket.remoteAddress ?? '');
-    response.once('close', () => {
-      leave?.();
-      onAnswered(request, response);
-    });
-    if (leave === undefined) throw new SvcError('too_many_requests', 'too many requests of this address are under way');
-  };
-  const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    if (isClosing(request.socket)) return passOver(request);
-    faults.begin(request.socket, response);
-    if (answerProbe({ port, request, response, isDraining: isDraining() })) return;
-    try {
-      begin(request, response);
-      if (isDelivery(request, port)) parts.serve(request, response);
-      else app(request as Parameters<Express>[0], response as Parameters<Express>[1]);
-    } catch (error) {
-      respondProblem(request, response, error);
-    }
-  };
-  server.on('request', serve);
-  server.on('checkContinue', (request, response) => {
-    contextOf(request).awaitsContinue = true;
-    serve(request, response);
-  });
-  server.on('checkExpectation', (request, response) => {
-    if (isClosing(request.socket)) return passOver(request);
-    respondProblem(request, response, new SvcError('expectation_failed', 'the only expectation met is 100-continue'));
-  });
-  server.on('upgrade', (request, socket, head) => {
-    if (isClosing(socket)) return passOver(socket);
-    contextOf(request).address = addresses.of(request, port.settings().trustedProxies);
-    const earlier = faults.earlierAnswers(socket);
-    void serveUpgrade({ ...parts, onAnswered }, { request, socket, head, earlier }); // never throws
-  });
-}
-
-/** Deliveries of platforms come in floods, and need nothing that Express adds. */
-const isDelivery = ({ url = '' }: IncomingMessage, port: HostPort): boolean =>
-  url.startsWith('/webhooks/', port.settings().base.length);
 
 function serverOptions(given: Partial<HttpTimeouts> = {}): ServerOptions {
   const { headersMs, requestMs, checkMs, keepAliveMs } = { ...TIMEOUTS, ...given };
@@ -223,26 +157,6 @@ function serverOptions(given: Partial<HttpTimeouts> = {}): ServerOptions {
     requireHostHeader: false, // request-head.ts requires it, with a problem document
   };
 }
-
-/** Nobody was left to answer, and nobody was answered: the statuses that are customary in logs. */
-const CLIENT_GONE = 499;
-const UNANSWERED = 444;
-
-function observeRequest(port: HostPort, request: IncomingMessage, response: ServerResponse): void {
-  const { requestId, startedAt, takenAt, address, match, entered, faultStatus, hasWrongToken } = contextOf(request);
-  const statusCode = faultStatus ?? (response.headersSent ? response.statusCode : CLIENT_GONE);
-  port.observe({
-    kind: hasWrongToken ? 'auth_failed' : !entered && statusCode >= 400 ? 'refused' : 'request',
-    route: match?.route.path ?? 'none',
-    status: statusCode,
-    ms: (takenAt ?? performance.now()) - startedAt,
-    requestId,
-    address,
-  });
-}
-
-const observeRefused = (port: HostPort, status: number, address: string): void =>
-  port.observe({ kind: 'refused', route: 'none', status, ms: 0, requestId: '', address });
 
 async function drain(server: Server, port: HostPort, limitMs: number): Promise<void> {
   let end = (): void => {};

@@ -7,6 +7,7 @@
 //   X3  An item that cannot be run because the storage fails stays at the head of its lane and is tried again.
 import { within } from '../../shared/abort.ts';
 import { afterConnections } from '../../shared/connections-first.ts';
+import { madeProgress } from '../../shared/loop-progress.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core.ts';
 import { LANE_WINDOW, type LaneItem, Lanes, type Refill } from './lanes.ts';
@@ -240,6 +241,7 @@ export class LaneRunner<T extends LaneItem> {
   async #run(item: T): Promise<void> {
     const { core, name, run } = this.#options;
     try {
+      madeProgress(performance.now());
       const turn = afterConnections();
       if (turn !== undefined) await turn;
       switch (await run(item, () => this.#next(item))) {
