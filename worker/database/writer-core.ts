@@ -271,7 +271,7 @@ export class WriterCore {
   #keepLogShort(database: Database): void {
     if (!this.#log.isWhole(database, true)) throw altered(this.#options.file);
     const isShort = keepLogShort(database);
-    if (!this.#log.isWhole(database, true)) this.#log.restoreAndEnd();
+    if (!this.#log.isWhole(database)) this.#log.restoreAndEnd();
     const bytes = this.#there.broughtOver(database);
     if (isShort) this.#syncedBytes = bytes;
   }
