@@ -93,10 +93,20 @@ const removed = (name: string): Fault => ({
 const READ_ONLY: Pick<Fault, 'begin' | 'end'> = {
   begin: ({ project: { paths } }) => {
     run('mount', '--bind', paths.stateDir, paths.stateDir);
-    run('mount', '-o', 'remount,bind,ro', paths.stateDir);
+    remountReadOnly(paths.stateDir);
   },
   end: ({ project: { paths } }) => run('umount', '-l', paths.stateDir),
 };
+
+/** The kernel refuses it while anybody has a file there open for writing, which the host does for moments. */
+function remountReadOnly(folder: string): void {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return run('mount', '-o', 'remount,bind,ro', folder);
+    } catch (error) {
+      if (tries === 100) throw error;
+    }
+}
 
 const onSmallDisk =
   (disk: SmallDisk): NonNullable<Fault['prepare']> =>

@@ -54,12 +54,21 @@ export class NotedHistory {
   /** The connection was closed; where it was the last one, all is in the one file. */
   closed(): void {
     this.#epoch = undefined;
-    if (this.#last?.state !== 'open' || sizeOf(logOf(this.#file)) > 0) return;
+    if (this.#last?.state !== 'open' || !isLogEmpty(this.#file)) return;
     this.#note({ ...this.#last, state: 'closed' });
   }
 
   #note(note: HistoryNote): void {
     this.#last = note;
     noteHistoryEnd(this.#file, note);
+  }
+}
+
+/** False where nobody can tell: its folder may not be for us any more. */
+function isLogEmpty(file: string): boolean {
+  try {
+    return sizeOf(logOf(file)) === 0;
+  } catch {
+    return false;
   }
 }

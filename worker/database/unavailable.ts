@@ -65,6 +65,14 @@ function roomRemedy(file: string, logBytes: number): string {
   return `free ${missing} bytes more where ${basename(file)} lies: the host goes on by itself`;
 }
 
+function logBytesOf(file: string): number {
+  try {
+    return sizeOf(logOf(file));
+  } catch {
+    return 0; // its folder may not be for us any more
+  }
+}
+
 function freeBytes(folder: string): number {
   try {
     const { bavail, bsize } = statfsSync(folder);
@@ -84,7 +92,7 @@ export function explain(file: string, error: unknown): SvcError | MigrationDue {
     });
   }
   const { message, hint: usual } = storageFault(error);
-  const hint = isFull(error) ? roomRemedy(file, sizeOf(logOf(file))) : usual;
+  const hint = isFull(error) ? roomRemedy(file, logBytesOf(file)) : usual;
   return new SvcError('storage_unavailable', `the database ${basename(file)} takes no writes: ${message} (${code})`, {
     cause: error,
     hint,
