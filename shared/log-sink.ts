@@ -5,7 +5,8 @@
 //   L3  A text that went in by half (the last room of a disk) is taken out again, so that the file holds whole lines alone.
 //   L4  What waited lands first, then `onRecovered` says what was lost and from when to when, then what comes next.
 //   L5  `reopen` keeps the old file until the new one is open: nothing is lost where that fails, and it is tried again.
-//   L6  What lies under the name has to be a regular file. Else, and where the open file was removed, texts wait as on a full disk.
+//   L6  What lies under the name has to be a file or a character device: a FIFO may hold up its writer. Else, and where the open file was removed,
+//       texts wait as on a full disk.
 
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import type { LogOutage } from './api/ipc.ts';
@@ -109,7 +110,8 @@ export class LogSink {
     if (this.#path === undefined) return undefined;
     try {
       const descriptor = openSync(this.#path, APPENDING, 0o600);
-      if (fstatSync(descriptor).isFile()) return descriptor;
+      const stats = fstatSync(descriptor);
+      if (stats.isFile() || stats.isCharacterDevice()) return descriptor;
       close(descriptor);
       this.#reason = 'the log is not a regular file';
     } catch (error) {
