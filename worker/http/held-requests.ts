@@ -13,7 +13,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /** Of all connections: what is kept for their parsers, and what a socket reads on top before it stops. */
-const MOST_BYTES = 32 * 1024 * 1024;
+const MOST_BYTES = 8 * 1024 * 1024;
 const READ_AHEAD_BYTES = 64 * 1024;
 
 export interface HeldRequest {
