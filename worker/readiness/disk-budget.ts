@@ -31,6 +31,7 @@ export class DiskBudget {
   readonly #clock: Clock;
   readonly #changed: (low: string | undefined) => void;
   #use: DiskUse | undefined;
+  #isEarly = false;
   #low: string | undefined;
   #timer: Timer | undefined;
   #looks = 0;
@@ -50,9 +51,9 @@ export class DiskBudget {
     this.#changed = options.changed;
   }
 
-  /** As it was at the last look; the first who asks before that waits for one. */
+  /** As it was at the last look; the first who asks before that waits for one. What was there before the host was up is no answer. */
   async use(): Promise<DiskUse> {
-    return this.#use ?? this.look();
+    return this.#use === undefined || this.#isEarly ? this.look() : this.#use;
   }
 
   /** Why there is no room, as of the last look. */
@@ -63,6 +64,7 @@ export class DiskBudget {
   /** Before the host says that it is up. What the state takes is known then, too, where that is soon counted. */
   async lookFirst(): Promise<void> {
     await this.#count({ left: FIRST_ENTRIES });
+    this.#isEarly = true;
   }
 
   start(): void {
@@ -98,6 +100,7 @@ export class DiskBudget {
 
   /** Never rejects. Walks the folders beside everything else: there may be many files. */
   look(): Promise<DiskUse> {
+    this.#isEarly = false;
     return this.#count({ left: Number.POSITIVE_INFINITY });
   }
 
