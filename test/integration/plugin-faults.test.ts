@@ -74,7 +74,7 @@ const start = (t: Cleanup): Promise<FaultyHost> =>
   FaultyHost.start(t, {
     sources: { 'trouble.js': TROUBLE, 'quiet.js': QUIET },
     plugins: { trouble: { use: './plugins/trouble.js' }, quiet: { use: './plugins/quiet.js' } },
-    config: { inbox: { maxAttempts: ATTEMPTS } },
+    config: { inbox: { maxAttempts: ATTEMPTS, quarantineSeconds: 1 } },
   });
 
 const metricsOf = async ({ url, project }: FaultyHost): Promise<string> =>
