@@ -8,8 +8,9 @@
 //       last note or the one before it, a power cut an older one. The history itself is synced before.
 //   D4  A history that ends before its note, in the same file, has lost what its log held, if a process was writing it: it is not served. If it was
 //       closed by then, an older copy was put over the file: it is served as a new timeline (project-state.ts).
-//   D5  Whoever removes the mark takes the history as it is, as a new timeline.
-import { closeSync, existsSync, openSync, statSync, writeSync } from 'node:fs';
+//   D5  Whoever removes the mark takes the history as it is, as a new timeline: a start beside a history makes a new mark. The mark and its first note
+//       are synced, so that a power cut does not look like that.
+import { closeSync, existsSync, fsyncSync, openSync, statSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { writeFileAtomic } from './atomic-file.ts';
 import { LOST_REMEDY } from './database-remedies.ts';
@@ -37,11 +38,14 @@ export function refuseLostHistory(file: string): void {
     });
 }
 
+/** What a mark holds until the first note, which is synced (D5). */
+const NEW = 'new\n';
+
 /** There is something to lose from now on. */
 export function noteHistory(file: string): void {
   if (file === ':memory:' || existsSync(markOf(file))) return;
   try {
-    writeFileAtomic(markOf(file), '', { durable: false });
+    writeFileAtomic(markOf(file), NEW);
   } catch {
     // A disk without room: the next start notes it
   }
@@ -61,8 +65,8 @@ export interface HistoryNote {
 /** Every note has this length, so that one is written over another. */
 const NOTE_BYTES = 128;
 
-/** Never throws: a disk without room takes the next one. */
-export function noteHistoryEnd(file: string, note: HistoryNote): void {
+/** Never throws: a disk without room takes the next one. `isFirst`: it is synced. */
+export function noteHistoryEnd(file: string, note: HistoryNote, isFirst = false): void {
   const { epoch, seq, state = '', of = '', at = 0 } = note;
   const text = `${epoch}.${seq} ${state} ${of} ${new Date(at).toISOString()}`.padEnd(NOTE_BYTES - 1);
   try {
@@ -70,6 +74,7 @@ export function noteHistoryEnd(file: string, note: HistoryNote): void {
     const mark = openSync(markOf(file), isThere ? 'r+' : 'wx', 0o600);
     try {
       writeSync(mark, `${text}\n`, 0);
+      if (isFirst) fsyncSync(mark);
     } finally {
       closeSync(mark);
     }
@@ -80,10 +85,17 @@ export function noteHistoryEnd(file: string, note: HistoryNote): void {
 
 /** What was noted last; undefined where nothing was. */
 export function notedHistory(file: string): HistoryNote | undefined {
+  return parseNote(markedText(file));
+}
+
+/** Nothing was noted since the mark was made (D5). */
+export const isNewlyMarked = (file: string): boolean => markedText(file) === NEW;
+
+function markedText(file: string): string {
   try {
-    return parseNote(readOwnFile(markOf(file)));
+    return readOwnFile(markOf(file));
   } catch {
-    return undefined;
+    return '';
   }
 }
 

@@ -397,4 +397,4 @@ async function writeSomething(url: string, token: string): Promise<number> {
 }
 
 /** What the daemon itself goes on writing. */
-const VOLATILE = /\.log$|-wal$|-shm$|\.json$/;
+const VOLATILE = /\.log$|-wal$|-shm$|\.known$|\.json$/;

@@ -59,8 +59,8 @@ export class NotedHistory {
   }
 
   #note(note: HistoryNote): void {
+    noteHistoryEnd(this.#file, note, this.#last === undefined);
     this.#last = note;
-    noteHistoryEnd(this.#file, note);
   }
 }
 

@@ -5,7 +5,7 @@
 //       that somebody takes as it is by its mark, which is gone (shared/lost-history.ts).
 import { chmodSync, statSync } from 'node:fs';
 import { type Epoch, newEpoch, newProjectId, type ProjectId } from '../../shared/identifiers.ts';
-import { type HistoryNote, notedHistory } from '../../shared/lost-history.ts';
+import { type HistoryNote, isNewlyMarked, notedHistory } from '../../shared/lost-history.ts';
 import { sql, statement } from './statement.ts';
 import type { Reader, Statement, Writer } from './unit.ts';
 
@@ -23,7 +23,7 @@ export interface ProjectState {
 export interface FileFacts {
   /** Its `birthOf`. */
   readonly born?: string | undefined;
-  /** What was noted of it; null where nothing was. */
+  /** What was noted of it; null where its mark was gone. */
   readonly noted?: Pick<HistoryNote, 'epoch' | 'seq'> | null | undefined;
 }
 
@@ -78,7 +78,10 @@ export async function loadProjectState(
 const BORN = 'file_born';
 
 /** What its file system and its mark say of it. */
-export const fileFacts = (file: string): FileFacts => ({ born: birthOf(file), noted: notedHistory(file) ?? null });
+export const fileFacts = (file: string): FileFacts => ({
+  born: birthOf(file),
+  noted: isNewlyMarked(file) ? null : notedHistory(file),
+});
 
 /** When the file was made; undefined where its file system does not keep that (it is nought then, or the time of the last change). */
 export function birthOf(file: string): string | undefined {
