@@ -44,7 +44,8 @@ export async function runningHost(
   const port = await freePort();
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
   const project = temporaryProject(t, {
-    config: { ...config, http: { port, token: '${HTTP_TOKEN}', ...http }, plugins },
+    // Whoever kills it again and again does so on purpose: nothing that was in hand is to blame, and waits long.
+    config: { inbox: { quarantineSeconds: 1 }, ...config, http: { port, token: '${HTTP_TOKEN}', ...http }, plugins },
     env,
     ...(sources === undefined ? {} : { plugins: sources }),
   });
