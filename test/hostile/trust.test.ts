@@ -1,5 +1,6 @@
 // Who may know a secret, and whose files are run: the built host with secrets in every place that takes one.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -185,6 +186,8 @@ async function plainProject(t: TestContext) {
   return project;
 }
 
+const USER = 65_534;
+
 /** What is read before any plugin is known, and what belongs to plugins. */
 const CHANGEABLE = [
   ['.', 'data', 'node_modules', 'package.json', 'plugins', 'svc.config.yml'],
@@ -280,12 +283,15 @@ describe('files that anybody may write', { concurrency: 3 }, () => {
     skip: process.getuid?.() !== 0 && 'not root',
   }, async (t) => {
     const { path } = await plainProject(t);
+    execFileSync('chown', ['-R', `${USER}:${USER}`, path]);
     chownSync(join(path, 'plugins/own/index.js'), 4_242, 4_242);
 
-    const { code, stderr } = await svc(['config', 'check'], { cwd: path });
+    const { code, stderr } = await svc(['config', 'check'], { cwd: path, user: USER });
+    const { code: asRoot } = await svc(['config', 'check'], { cwd: path });
 
     assert.equal(code, 78);
-    assert.match(stderr, /plugins\/own\/index\.js:1:1 belongs to user 4242, not to 0 or root; chown 0 plugins/);
+    assert.match(stderr, /plugins\/own\/index\.js:1:1 belongs to user 4242, not to 65534 or root; chown 65534 plugins/);
+    assert.equal(asRoot, 0, 'root runs what belongs to others');
   });
 });
 

@@ -49,7 +49,9 @@ const BODY_BYTES = 1_000_000;
 
 /** Resolves once every connection was open, or as many as the host lets in. */
 export async function startAttack(t: Cleanup, order: AttackOrder): Promise<Attack> {
-  const child = fork(fileURLToPath(import.meta.url), ['attack', JSON.stringify(order)], { execArgv: ['--import', 'tsx'] });
+  const child = fork(fileURLToPath(import.meta.url), ['attack', JSON.stringify(order)], {
+    execArgv: ['--import', 'tsx'],
+  });
   let counts: AttackCounts = { open: 0, made: 0, written: 0 };
   child.on('message', (message) => {
     counts = message as AttackCounts;

@@ -82,14 +82,23 @@ export class OpenLog {
     return logFrames(database) !== (this.#guard?.frames ?? 0);
   }
 
-  /** Writes what `isWhole` last found whole. Throws what `node:fs` throws. */
+  /** Writes what `isWhole` last found whole; false where nothing is known of it. Throws what `node:fs` throws. */
+  isRestored(): boolean {
+    return this.#guard?.restore() === true;
+  }
+
+  /** The same; where nothing is known the next process says what is lost. */
   restore(): void {
-    if (this.#guard?.restore() !== true) this.end();
+    if (!this.isRestored()) this.end();
   }
 
   /** The next process reads all anew. */
   restoreAndEnd(): never {
     this.restore();
+    this.endRestored();
+  }
+
+  endRestored(): never {
     endToMend(this.#file, { what: `${ALTERED} while it was written; it is restored` });
   }
 

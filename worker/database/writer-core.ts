@@ -117,8 +117,8 @@ export class WriterCore {
     try {
       this.#history.refuseShortened(database);
     } catch (error) {
-      if (isFirst) throw error;
-      this.#log.restoreAndEnd();
+      if (isFirst || !this.#log.isRestored()) throw error; // an older copy of the file: somebody has to take what is left
+      this.#log.endRestored();
     }
   }
 

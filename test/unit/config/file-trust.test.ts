@@ -30,8 +30,8 @@ function file(path: string, mode: number): string {
   return path;
 }
 
-const told = (paths: readonly string[], project: string): readonly string[] =>
-  untrustedOf(paths, project).map(({ name, why }) => `${name} ${why}`);
+const told = (paths: readonly string[], project: string, uid?: number): readonly string[] =>
+  untrustedOf(paths, project, uid).map(({ name, why }) => `${name} ${why}`);
 
 describe('files that others can change', () => {
   it('are those with write access for others (T1)', (t) => {
@@ -52,11 +52,13 @@ describe('files that others can change', () => {
     assert.deepEqual(told(withFolders(code, project), project), []);
   });
 
-  it('are those of a stranger, but not those of root (T2)', { skip }, (t) => {
+  it('are those of a stranger, but not those of root, and for root of nobody (T2)', { skip }, (t) => {
     const project = folder(t);
-    const path = file(join(project, 'a'), 0o600);
+    const [path, ofRoot] = [file(join(project, 'a'), 0o600), file(join(project, 'b'), 0o600)];
     chownSync(path, 4_242, 4_242);
-    assert.deepEqual(told([path], project), ['a stranger']);
+    assert.deepEqual(told([path, ofRoot], project, 4_243), ['a stranger']);
+    assert.deepEqual(told([path, ofRoot], project, 4_242), []);
+    assert.deepEqual(told([path, ofRoot], project), []);
   });
 
   it('are those of a group of several users, where a group of one user is nobody else (T3)', { skip }, (t) => {
