@@ -6,7 +6,7 @@
 // --suites are run on the first version (default: those of `npm test`) and on the others; with --short the others run only
 // SHORT. With --seconds, a version that can no longer be finished is skipped with a line, but never the first.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -63,6 +63,7 @@ const { values } = parseArgs({
 });
 
 const work = mkdtempSync(join(tmpdir(), 'svc-matrix-'));
+chmodSync(work, 0o755); // some tests run as another user
 const endsAt = performance.now() + Number(values.seconds) * SECOND_MS;
 const summaries: Summary[] = [];
 let longestMs = 0;

@@ -5,14 +5,14 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { identify } from '../../shared/process-identity.ts';
+import { OTHER_USER, otherUserMissing } from '../support/other-user.ts';
 import { smallDiskMissing } from '../support/small-disk.ts';
 import { ask, lives } from '../support/supervised.ts';
 import { type Ended, portProject, startSvc, svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
 
 /** Rights are for users that are not root. */
-const USER = 65_534;
-const missing = smallDiskMissing() && 'other users need root on Linux';
+const missing = smallDiskMissing() || otherUserMissing();
 const SIDE_BY_SIDE = 3;
 
 interface Daemon {
@@ -30,8 +30,9 @@ async function daemon(t: TestContext, keys: Readonly<Record<string, unknown>> = 
   const project = await portProject(t, { keys: { disk: { minFreeBytes: 0 }, ...keys }, prefix: 'svc-commands-' });
   const { path, url, token, paths } = project;
   mkdirSync(paths.stateDir, { mode: 0o700 });
-  execFileSync('chown', ['-R', `${USER}:${USER}`, path]);
-  const run = (...words: readonly string[]): Promise<Ended> => svc(['runtime', ...words], { cwd: path, user: USER });
+  execFileSync('chown', ['-R', `${OTHER_USER}:${OTHER_USER}`, path]);
+  const run = (...words: readonly string[]): Promise<Ended> =>
+    svc(['runtime', ...words], { cwd: path, user: OTHER_USER });
   const started = await run('start', '--daemon', '--json');
   assert.equal(started.code, 0, started.stderr);
   const { pid, supervisorPid } = JSON.parse(started.stdout) as Pick<Daemon, 'pid' | 'supervisorPid'>;
@@ -55,13 +56,13 @@ const REFUSED: readonly (readonly [
   [
     '.svc belongs to somebody else',
     ({ stateDir }) => execFileSync('chown', ['65533', stateDir]),
-    ({ stateDir }) => execFileSync('chown', [String(USER), stateDir]),
+    ({ stateDir }) => execFileSync('chown', [String(OTHER_USER), stateDir]),
     /\.svc belongs to user 65533, not to 65534/,
   ],
   [
     'the writer lock belongs to root',
     ({ stateDir }) => execFileSync('chown', ['0:0', join(stateDir, 'writer.lock')]),
-    ({ stateDir }) => execFileSync('chown', [`${USER}:${USER}`, join(stateDir, 'writer.lock')]),
+    ({ stateDir }) => execFileSync('chown', [`${OTHER_USER}:${OTHER_USER}`, join(stateDir, 'writer.lock')]),
     /\.svc cannot be used: EACCES[^\n]*writer\.lock[\s\S]*chown -R/,
   ],
   [

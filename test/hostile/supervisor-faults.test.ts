@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../support/free-port.ts';
 import { limitFiles } from '../support/limit-files.ts';
+import { OTHER_USER, otherUserMissing } from '../support/other-user.ts';
 import { fillDisk, type SmallDisk, smallDisk, smallDiskMissing } from '../support/small-disk.ts';
 import { lives, type Supervised, startSupervisor } from '../support/supervised.ts';
 import { svc } from '../support/svc-command.ts';
@@ -16,8 +17,7 @@ import { until } from '../support/until.ts';
 
 const built = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
 /** Rights are for users that are not root. */
-const USER = 65_534;
-const missing = smallDiskMissing();
+const missing = smallDiskMissing() || otherUserMissing();
 const SIDE_BY_SIDE = 6;
 
 interface Host extends Supervised {
@@ -31,7 +31,7 @@ interface Fault {
   readonly prepare?: (t: Cleanup, stateDir: string) => void;
   readonly begin: (host: Host) => void;
   readonly end: (host: Host) => void;
-  /** Default USER. */
+  /** Default OTHER_USER. */
   readonly user?: number;
   /** The supervisor ends by itself: its state is gone. */
   readonly stops?: true;
@@ -47,7 +47,7 @@ const tryTo = (work: () => void): void => {
     // it is not there
   }
 };
-const own = (path: string): void => run('chown', '-h', `${USER}:${USER}`, path);
+const own = (path: string): void => run('chown', '-h', `${OTHER_USER}:${OTHER_USER}`, path);
 
 const THINGS = {
   'a directory': (path) => {
@@ -211,7 +211,7 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-async function start(t: Cleanup, { prepare, user = USER }: Fault): Promise<Host> {
+async function start(t: Cleanup, { prepare, user = OTHER_USER }: Fault): Promise<Host> {
   const project = temporaryProject(t, {
     config: {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
@@ -250,8 +250,11 @@ const hasTakenIn = (host: Host, run: number): boolean =>
 
 const lastState = (host: Host): string | undefined => host.trace().at(-1)?.after.state.kind;
 
-const command = ({ project }: Host, { user = USER }: Fault, ...words: readonly string[]): ReturnType<typeof svc> =>
-  svc(['runtime', ...words], { cwd: project.path, user });
+const command = (
+  { project }: Host,
+  { user = OTHER_USER }: Fault,
+  ...words: readonly string[]
+): ReturnType<typeof svc> => svc(['runtime', ...words], { cwd: project.path, user });
 
 describe('a fault under a daemon', { skip: missing, concurrency: SIDE_BY_SIDE }, () => {
   for (const fault of FAULTS) {

@@ -4,14 +4,14 @@ import { spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import { overWorkers } from '../support/fixture-workers.ts';
+import { OTHER_USER, otherUserMissing } from '../support/other-user.ts';
 import { smallDiskMissing } from '../support/small-disk.ts';
 import type { Supervised } from '../support/supervised.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
 const supervise = overWorkers(['healthy']);
-const missing = smallDiskMissing() && 'other users need root on Linux';
-const USER = 65_534;
+const missing = smallDiskMissing() || otherUserMissing();
 const STRANGER = 65_533;
 
 /** What a look at /proc/net/unix tells every user: abstract names of supervisors. */
@@ -46,7 +46,7 @@ describe('a stranger who takes the name of the lock', { skip: missing }, () => {
   it('keeps no supervisor out, and lets no second one in, whichever name he takes', async (t) => {
     const project = temporaryProject(t, { prefix: 'svc-lock-' });
     const before = new Set(names());
-    const start = (): Supervised => supervise(t, 'healthy', { project, user: USER });
+    const start = (): Supervised => supervise(t, 'healthy', { project, user: OTHER_USER });
     const usual = start();
     await usual.state('running');
     await usual.call('stop');
@@ -73,7 +73,7 @@ describe('a stranger who takes the name of the lock', { skip: missing }, () => {
 
   it('lets no second one in either when he leaves while a supervisor runs', async (t) => {
     const project = temporaryProject(t, { prefix: 'svc-lock-' });
-    const start = (): Supervised => supervise(t, 'healthy', { project, user: USER });
+    const start = (): Supervised => supervise(t, 'healthy', { project, user: OTHER_USER });
     const usual = start();
     await usual.state('running');
     await usual.call('stop');

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { OTHER_USER, otherUserMissing } from '../support/other-user.ts';
 import { lives } from '../support/supervised.ts';
 import { portProject, startSvc, svc } from '../support/svc-command.ts';
 import { until } from '../support/until.ts';
@@ -186,8 +187,6 @@ async function plainProject(t: TestContext) {
   return project;
 }
 
-const USER = 65_534;
-
 /** What is read before any plugin is known, and what belongs to plugins. */
 const CHANGEABLE = [
   ['.', 'data', 'node_modules', 'package.json', 'plugins', 'svc.config.yml'],
@@ -280,13 +279,13 @@ describe('files that anybody may write', { concurrency: 3 }, () => {
   });
 
   it('are refused as well where they belong to a stranger', {
-    skip: process.getuid?.() !== 0 && 'not root',
+    skip: otherUserMissing(),
   }, async (t) => {
     const { path } = await plainProject(t);
-    execFileSync('chown', ['-R', `${USER}:${USER}`, path]);
+    execFileSync('chown', ['-R', `${OTHER_USER}:${OTHER_USER}`, path]);
     chownSync(join(path, 'plugins/own/index.js'), 4_242, 4_242);
 
-    const { code, stderr } = await svc(['config', 'check'], { cwd: path, user: USER });
+    const { code, stderr } = await svc(['config', 'check'], { cwd: path, user: OTHER_USER });
     const { code: asRoot } = await svc(['config', 'check'], { cwd: path });
 
     assert.equal(code, 78);
