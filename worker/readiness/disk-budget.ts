@@ -99,9 +99,10 @@ export class DiskBudget {
   }
 
   /** Never rejects. Walks the folders beside everything else: there may be many files. */
-  look(): Promise<DiskUse> {
+  async look(): Promise<DiskUse> {
+    const use = await this.#count({ left: Number.POSITIVE_INFINITY });
     this.#isEarly = false;
-    return this.#count({ left: Number.POSITIVE_INFINITY });
+    return use;
   }
 
   /** Counts so many entries at most; beyond that what was counted last stays. */
