@@ -132,7 +132,7 @@ describe('a host that strangers attack', { concurrency: 3, timeout: 300_000 }, (
   it('with more connections than it has file descriptors goes on, and its database and log with it', {
     skip: tooFewFiles(1_500),
   }, async (t) => {
-    const { host, output } = await attacked(t, { files: 512 }, { kind: 'slow_bodies', connections: 700 });
+    const { host, output } = await attacked(t, { files: 768 }, { kind: 'slow_bodies', connections: 700 });
     await assertServes(host);
     assert.doesNotMatch(output(), /EMFILE|too many files|"level":"(?:error|fatal)"/);
   });

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 
 const CONNECTIONS = 2_000;
 /** Of them so many may stand without having asked for anything. */
-const SILENT = CONNECTIONS / 8;
+const SILENT = CONNECTIONS / 4;
 const FLOOD = 20_000;
 const AT_ONCE = 200;
 const RECOVERY_MS = 5_000;

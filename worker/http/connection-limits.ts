@@ -6,7 +6,7 @@
 //   N2  Near that number a new connection takes the place of one that asks for nothing: the oldest that was silent for a second, else the one that
 //       is idle for the longest, else one that waits for its client to send or to read, else the oldest without a first request. So a probe and a
 //       delivery always get in.
-//   N3  Connections without a first request are an eighth of all at most: whoever connects to use the host asks at once.
+//   N3  Connections without a first request are a quarter of all at most: whoever connects to use the host asks at once.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -25,7 +25,7 @@ export interface ConnectionLimitParts {
   onRefused(address: string): void;
 }
 
-const QUIET_SHARE = 8;
+const QUIET_SHARE = 4;
 const SILENT_MS = 1_000;
 /** Closing takes a turn of the event loop, in which the next one may come. */
 const SPARE_SHARE = 16;
