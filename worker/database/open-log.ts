@@ -116,10 +116,20 @@ export class OpenLog {
     if (!this.#isKept || this.#log === undefined) return undefined;
     if (this.#guard?.inode === this.#log.inode) return this.#guard;
     this.letGo();
-    const guard = new LogGuard(this.#log.path, pageBytesOf(database));
-    if (guard.inode === this.#log.inode) this.#guard = guard;
-    else guard.close(); // replaced meanwhile: W5
+    const guard = openGuard(this.#log.path, pageBytesOf(database));
+    if (guard?.inode === this.#log.inode) this.#guard = guard;
+    else guard?.close(); // removed or replaced meanwhile: W5
     return this.#guard;
+  }
+}
+
+/** Undefined where the log was removed since the look at its path. */
+function openGuard(path: string, pageBytes: number): LogGuard | undefined {
+  try {
+    return new LogGuard(path, pageBytes);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
 }
 

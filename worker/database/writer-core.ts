@@ -145,8 +145,8 @@ export class WriterCore {
       if (answer === undefined) throw gone(file);
       this.#there.refuseUnlessThere(database);
       this.#log.know(database);
-      if (!this.#log.isThere()) save(file, database);
-      else this.#refuseUnlessLogWhole(database);
+      if (this.#log.isThere()) this.#refuseUnlessLogWhole(database);
+      if (!this.#log.isThere()) save(file, database); // also where it was removed during the look
       this.#history.committed(answer.head);
       const isLogMended = this.#isLogMended;
       this.#isLogMended = false;
@@ -219,8 +219,8 @@ export class WriterCore {
    * over, and SQLite tells nobody whether that failed, or what it has read.
    */
   #secure(database: Database): boolean {
+    if (this.#log.isThere()) this.#mendLog(database);
     const hasLog = this.#log.isThere();
-    if (hasLog) this.#mendLog(database);
     if (!hasLog) save(this.#options.file, database);
     else if (this.#lost.any && this.#log.isKept && this.#there.inode !== undefined) this.#leaveToMend(database);
     return !hasLog;
