@@ -1,4 +1,4 @@
-// Prints how many packages are installed with svc. test/architecture/tree.test.ts fails where there are more than .ci/build/dependencies.ts says.
+// Prints how many packages are installed with svc. test/rules/tree.test.ts fails where there are more than .ci/build/dependencies.ts says.
 import { dependencies } from './build/dependencies.ts';
 
 const { named, installed } = dependencies();

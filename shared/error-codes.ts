@@ -1,5 +1,5 @@
 // The catalogue of error codes: code → title, HTTP status, exit code. Nothing else decides these three.
-import { EXIT, type ExitCode } from './exit-codes.ts';
+import { EXIT, type ExitCode } from './process/exit-codes.ts';
 
 export interface ErrorKind {
   /** Short, stable, without data of the request (RFC 9457 `title`). */

@@ -1,12 +1,12 @@
 // .svc/control.sock of the supervisor: what each command of the control protocol does here.
 import type { ControlRequest } from '../shared/api/control.ts';
-import { callControl } from '../shared/control-client.ts';
-import { type ControlListener, listenForControl } from '../shared/control-listener.ts';
-import { CONTROL_SOCKET, type ProjectPaths, projectPaths, WORKER_SOCKET } from '../shared/paths.ts';
-import { refuseUnusableState } from '../shared/state-folder.ts';
+import { callControl } from '../shared/control/control-client.ts';
+import { type ControlListener, listenForControl } from '../shared/control/control-listener.ts';
+import { CONTROL_SOCKET, type ProjectPaths, projectPaths, WORKER_SOCKET } from '../shared/files/paths.ts';
+import { refuseUnusableState } from '../shared/files/state-folder.ts';
 import { SvcError } from '../shared/svc-error.ts';
-import type { SuccessorProgram } from './handover.ts';
-import type { RuntimeLog } from './runtime-log.ts';
+import type { RuntimeLog } from './log/runtime-log.ts';
+import type { SuccessorProgram } from './succession/handover.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /** A worker that is blocked cannot be asked. */

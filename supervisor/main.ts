@@ -7,19 +7,19 @@
 //   M5  Its own environment holds no secret: they come over stdin and go to each worker over IPC.
 import { appendFileSync, openSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { delay } from '../shared/abort.ts';
 import type { SupervisorSettings } from '../shared/api/ipc.ts';
-import { callControl } from '../shared/control-client.ts';
-import type { ControlListener } from '../shared/control-listener.ts';
-import { EXIT } from '../shared/exit-codes.ts';
-import { CONTROL_SOCKET, type ProjectPaths, projectPaths } from '../shared/paths.ts';
-import { ensureStateFolder } from '../shared/state-folder.ts';
+import { callControl } from '../shared/control/control-client.ts';
+import type { ControlListener } from '../shared/control/control-listener.ts';
+import { CONTROL_SOCKET, type ProjectPaths, projectPaths } from '../shared/files/paths.ts';
+import { ensureStateFolder } from '../shared/files/state-folder.ts';
+import { EXIT } from '../shared/process/exit-codes.ts';
 import { coerceError } from '../shared/svc-error.ts';
+import { delay } from '../shared/time/abort.ts';
 import { VERSION } from '../shared/version.ts';
 import { openControl } from './control.ts';
-import { acquireInstanceLock, type InstanceLock } from './instance-lock.ts';
-import { RuntimeLog } from './runtime-log.ts';
-import { type Inheritance, inherit, LOCK_DESCRIPTOR } from './succession.ts';
+import { RuntimeLog } from './log/runtime-log.ts';
+import { acquireInstanceLock, type InstanceLock } from './succession/instance-lock.ts';
+import { type Inheritance, inherit, LOCK_DESCRIPTOR } from './succession/succession.ts';
 import { Supervisor, type TracedStep } from './supervisor.ts';
 import { stayThin } from './thin-process.ts';
 

@@ -3,14 +3,12 @@
 // Order of every event: step → state kept → timer set for the next deadline → what the event leaves to be tidied → effects → record written
 // when something in it changed. Only `step` decides; all that follows runs aside (aside.ts), so that no fault of it loses an event.
 import type { ReloadResult, RuntimeStatus } from '../shared/api/control.ts';
-import { bootClock } from '../shared/process-identity.ts';
-import { StateWatch } from '../shared/state-watch.ts';
+import { StateWatch } from '../shared/files/state-watch.ts';
+import { bootClock } from '../shared/process/process-identity.ts';
 import { messageOf } from '../shared/svc-error.ts';
-import { Asides } from './aside.ts';
-import { Handover, type SuccessorProgram } from './handover.ts';
-import { History } from './history.ts';
-import type { InstanceLock } from './instance-lock.ts';
-import { lookForLeftovers } from './leftover.ts';
+import { History } from './log/history.ts';
+import type { LogWatch } from './log/runtime-log.ts';
+import { Asides } from './machine/aside.ts';
 import {
   deadlineOf,
   type Effect,
@@ -21,13 +19,15 @@ import {
   type Machine,
   type Moment,
   newMachine,
-} from './machine.ts';
-import type { LogWatch } from './runtime-log.ts';
-import { limitsOf } from './settings.ts';
-import { runtimeStatus, stateFields } from './status.ts';
-import type { Inheritance } from './succession.ts';
-import { step } from './transition.ts';
-import { Workers, type WorkersOptions } from './workers.ts';
+} from './machine/machine.ts';
+import { limitsOf } from './machine/settings.ts';
+import { runtimeStatus, stateFields } from './machine/status.ts';
+import { step } from './machine/transition.ts';
+import { Handover, type SuccessorProgram } from './succession/handover.ts';
+import type { InstanceLock } from './succession/instance-lock.ts';
+import type { Inheritance } from './succession/succession.ts';
+import { lookForLeftovers } from './workers/leftover.ts';
+import { Workers, type WorkersOptions } from './workers/workers.ts';
 
 export interface SupervisorOptions extends WorkersOptions {
   readonly lock: InstanceLock;

@@ -1,6 +1,6 @@
 // Runs test files by suite, two processes at a time, and ends with node:test's closing lines. The files are bundled first
-// (.ci/build/tests.ts) and run by plain Node. A file has a process of its own, but those of a folder of the suites that ask
-// little of one share it: to start and load takes longer than most of them.
+// (.ci/build/tests.ts) and run by plain Node. A file has a process of its own, but those of the suites that ask little of
+// one share it: to start and load takes longer than most of them.
 //
 //   node --import tsx test/run.ts [suite | file]… [--summary FILE] [--concurrency N] [--timeout MINUTES]
 //
@@ -19,7 +19,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -29,19 +29,16 @@ import { buildTests, builtTest } from '../.ci/build/tests.ts';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 const DEFAULT_SUITES = [
-  'architecture',
+  'rules',
   'unit',
-  'property',
   'contract',
-  'samples',
-  'integration',
-  'system',
-  'browser',
-  'crash',
+  'host',
+  'process/daemon',
+  'process/cli',
+  'process/browser',
+  'kits/crash',
 ];
-const SHARING = ['architecture', 'unit', 'property', 'contract', 'integration'].map(
-  (suite) => join(FOLDER, suite) + sep,
-);
+const SHARING = ['rules', 'unit', 'contract', 'host'];
 /** So that no process runs on alone when the others have ended. */
 const FILES_OF_A_PROCESS = 16;
 const CLOSING_LINE = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/;
@@ -103,27 +100,26 @@ if (values.summary !== undefined)
 if (passed + failed === 0) console.error(`no test ran in: ${suites.join(', ') || 'test/'}`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 
-/** What to start for the files, in their order: a file itself, or one made here that imports several of a folder. */
+/** What to start for the files, in their order: a file itself, or one made here that imports several of a suite. */
 function processesOf(all: readonly string[]): string[] {
   const sharing = new Map<string, string[]>();
   const starts: (readonly string[])[] = [];
   for (const file of all) {
-    const folder = dirname(file);
-    const open = sharing.get(folder);
+    const suite = relative(FOLDER, file).split(sep)[0] ?? '';
+    const open = sharing.get(suite);
     if (open !== undefined && open.length < FILES_OF_A_PROCESS) {
       open.push(file);
       continue;
     }
     const start = [file];
-    if (SHARING.some((suite) => file.startsWith(suite))) sharing.set(folder, start);
+    if (SHARING.includes(suite)) sharing.set(suite, start);
     starts.push(start);
   }
   return starts.map((those, index) => (those.length === 1 ? builtTest(those.join()) : startOf(those, index)));
 }
 
 function startOf(those: readonly string[], index: number): string {
-  const folder = relative(FOLDER, dirname(those[0] ?? '')).replaceAll(sep, '-');
-  const start = join(together, `${folder}-${index}.mjs`);
+  const start = join(together, `${relative(FOLDER, those[0] ?? '').split(sep)[0]}-${index}.mjs`);
   writeFileSync(
     start,
     those.map((file) => `import ${JSON.stringify(pathToFileURL(builtTest(file)).href)};\n`).join(''),

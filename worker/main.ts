@@ -1,6 +1,6 @@
 // Entry of a worker process: node dist/worker.js --supervised --parent PID --project DIR --mode MODE [--standby], started by the supervisor.
 // The foreground imports `runForeground` from here instead, in the process that the owner started: no wrapper lies between them (but a shell as
-// first process of a container: supervisor/cli/first-process.ts).
+// first process of a container: supervisor/cli/start/first-process.ts).
 // Either way the process is ended by what was handed over for it, and by nothing that a plugin calls.
 
 import { realpathSync } from 'node:fs';
@@ -9,17 +9,17 @@ import { parseArgs } from 'node:util';
 import type { Worker } from 'node:worker_threads';
 import { processEnvironment } from '../shared/config/environment.ts';
 import type { Mode } from '../shared/config/mode.ts';
-import type { ExitCode } from '../shared/exit-codes.ts';
-import { refuseExit } from '../shared/exit-guard.ts';
-import { kernelGuard } from '../shared/parent-guard.ts';
-import { createApp } from './app.ts';
-import { startWriterThread } from './database/start-thread.ts';
-import { OWNER_VARIABLES } from './owner-notifier.ts';
-import { runWorker } from './run-worker.ts';
-import { tellBusyCode } from './runtime/busy-code.ts';
+import type { ExitCode } from '../shared/process/exit-codes.ts';
+import { refuseExit } from '../shared/process/exit-guard.ts';
+import { kernelGuard } from '../shared/process/parent-guard.ts';
+import { startWriterThread } from './database/sqlite/start-thread.ts';
+import { createApp } from './host/app.ts';
+import { OWNER_VARIABLES } from './process/owner/owner-notifier.ts';
+import { runWorker } from './process/run-worker.ts';
+import type { WorkerOptions } from './process/worker-options.ts';
+import { tellBusyCode } from './runtime/loading/busy-code.ts';
 import { guardLoop } from './watchdog/loop-guard.ts';
 import type { ParentOrder } from './watchdog/parent-watch.ts';
-import type { WorkerOptions } from './worker-options.ts';
 
 export interface ForegroundOptions {
   readonly project: string;
@@ -128,7 +128,7 @@ export async function runSupervised(): Promise<void> {
   const maker = appMaker({ standby, parent: parent === undefined ? undefined : Number(parent) });
   const environment = processEnvironment();
   if (maker.writerThread !== undefined && standby) {
-    const { preload } = await import('./preload.ts');
+    const { preload } = await import('./process/preload.ts');
     await preload(createApp, maker.writerThread);
   }
   await runWorker({

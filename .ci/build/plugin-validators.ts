@@ -3,18 +3,18 @@ import { dirname } from 'node:path';
 import standalone from 'ajv/dist/standalone/index.js';
 import type { Plugin } from 'esbuild';
 import type { TProperties } from 'typebox';
-import { Capabilities, type Capability } from '../../worker/handling/capabilities.ts';
-import { BUILT_INS } from '../../worker/runtime/built-ins.ts';
-import { makeSetup, type Registered } from '../../worker/runtime/setup.ts';
-import { createEngine, type Mode } from '../../worker/sdk/ajv-engine.ts';
-import { check } from '../../worker/sdk/check.ts';
+import { Capabilities, type Capability } from '../../worker/handling/plan/capabilities.ts';
+import { BUILT_INS } from '../../worker/runtime/loading/built-ins.ts';
+import { makeSetup, type Registered } from '../../worker/runtime/loading/setup.ts';
 import { readAdapter, readDefinition, readPlugin } from '../../worker/sdk/definition.ts';
-import { explicitSchema } from '../../worker/sdk/explicit-schema.ts';
+import { createEngine, type Mode } from '../../worker/sdk/schema/ajv-engine.ts';
+import { check } from '../../worker/sdk/schema/check.ts';
+import { explicitSchema } from '../../worker/sdk/schema/explicit-schema.ts';
 
 type Schemas = Readonly<Record<Mode, readonly object[]>>;
 type Emit = (ajv: unknown, names: Readonly<Record<string, string>>) => string;
 
-/** Puts the compiled validators in the place of worker/sdk/precompiled.ts. */
+/** Puts the compiled validators in the place of worker/sdk/schema/precompiled.ts. */
 export const pluginValidators: Plugin = {
   name: 'plugin-validators',
   setup(build) {

@@ -44,11 +44,14 @@ const PROGRAMS: readonly Program[] = [
   { entries: { 'cli-main': 'supervisor/cli/main.ts' }, command: true },
   { entries: { supervisor: 'supervisor/main.ts' }, bare: true },
   { entries: { cli: 'supervisor/cli/built-main.ts' }, script: true },
-  { entries: { worker: 'worker/built-main.ts', 'writer-thread': 'worker/database/writer-thread.ts' }, script: true },
-  { entries: { 'worker-main': 'worker/main.ts' }, whole: true },
-  { entries: { task: 'worker/task.ts', 'code-check': 'worker/code-check.ts' } },
   {
-    entries: { index: 'worker/sdk/testing/index.ts', 'host-guard': 'worker/sdk/testing/host-guard.ts' },
+    entries: { worker: 'worker/process/built-main.ts', 'writer-thread': 'worker/database/sqlite/writer-thread.ts' },
+    script: true,
+  },
+  { entries: { 'worker-main': 'worker/main.ts' }, whole: true },
+  { entries: { task: 'worker/task.ts', 'code-check': 'worker/process/code-check.ts' } },
+  {
+    entries: { index: 'worker/testing/index.ts', 'host-guard': 'worker/testing/host-guard.ts' },
     folder: 'testing',
     failpoints: true,
   },

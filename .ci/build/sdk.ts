@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Output, ROOT } from './output.ts';
 
-const ENTRIES = ['worker/sdk/index.ts', 'worker/sdk/testing/index.ts'];
+const ENTRIES = ['worker/sdk/index.ts', 'worker/testing/index.ts'];
 
 export async function buildSdk(output: Output): Promise<void> {
   const entries = ENTRIES.filter((path) => existsSync(join(ROOT, path)));

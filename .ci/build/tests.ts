@@ -10,7 +10,7 @@ import { DIST, type Output, ROOT } from './output.ts';
 const TESTS = join(ROOT, 'test');
 const OUT = join(DIST, 'test');
 /** Starts a thread by the address of its own file; the thread's code lies beside the bundle. */
-const THREAD_STARTER = join(ROOT, 'worker/database/start-thread.ts');
+const THREAD_STARTER = join(ROOT, 'worker/database/sqlite/start-thread.ts');
 
 /** Where the bundle of a test file lies. */
 export const builtTest = (file: string): string => join(OUT, relative(TESTS, file).replace(/\.ts$/, '.js'));
@@ -25,7 +25,7 @@ export async function buildTests(output: Output): Promise<void> {
     outdir: OUT,
     entryPoints: {
       ...Object.fromEntries(names.map((name, index) => [name, files[index] ?? ''])),
-      'writer-thread': join(ROOT, 'worker/database/writer-thread.ts'),
+      'writer-thread': join(ROOT, 'worker/database/sqlite/writer-thread.ts'),
     },
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
@@ -52,7 +52,7 @@ const sdkFromSources: Plugin = {
   name: 'sdk-from-sources',
   setup: ({ onResolve }) => {
     onResolve({ filter: /^svc$/ }, () => ({ path: join(ROOT, 'worker/sdk/index.ts') }));
-    onResolve({ filter: /^svc\/testing$/ }, () => ({ path: join(ROOT, 'worker/sdk/testing/index.ts') }));
+    onResolve({ filter: /^svc\/testing$/ }, () => ({ path: join(ROOT, 'worker/testing/index.ts') }));
   },
 };
 

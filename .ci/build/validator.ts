@@ -1,9 +1,9 @@
 // The validator of the configuration, compiled while building: a start loads neither Ajv's compiler nor TypeBox for it.
 import { dirname } from 'node:path';
 import type { Plugin } from 'esbuild';
-import { validatorModuleSource } from '../../shared/config/validator-source.ts';
+import { validatorModuleSource } from '../../shared/config/schema/validator-source.ts';
 
-/** Puts the compiled module in the place of shared/config/validator.ts. */
+/** Puts the compiled module in the place of shared/config/schema/validator.ts. */
 export const compiledValidator: Plugin = {
   name: 'compiled-validator',
   setup(build) {

@@ -1,13 +1,13 @@
 // What reaches a host that runs: its token and its base, out of the configuration of its project. A fault that was written into the file since
 // does not touch the host, so of such a file what can still be read is taken.
 import { isBearerToken } from '../bearer-token.ts';
-import { projectPaths } from '../paths.ts';
+import { projectPaths } from '../files/paths.ts';
 import { SvcError } from '../svc-error.ts';
+import { readSmallFile } from './checks/small-file.ts';
 import { type Environment, projectEnvironment } from './environment.ts';
-import { isRecord } from './json-schema.ts';
 import { type LoadOptions, loadConfig } from './load.ts';
 import { lookUp, readReferences } from './references.ts';
-import { readSmallFile } from './small-file.ts';
+import { isRecord } from './schema/json-schema.ts';
 import { readYaml } from './yaml-tree.ts';
 
 export interface Access {

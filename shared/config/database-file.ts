@@ -1,6 +1,6 @@
 // Where the database may lie: in a file on the disk that nothing else of the host writes. Pure.
 import { relative, resolve, sep } from 'node:path';
-import { CONTROL_SOCKET, type ProjectPaths, WORKER_SOCKET } from '../paths.ts';
+import { CONTROL_SOCKET, type ProjectPaths, WORKER_SOCKET } from '../files/paths.ts';
 import type { Finding } from './fault.ts';
 
 const PATH = '/database/filename';

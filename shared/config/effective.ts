@@ -5,12 +5,12 @@
 //   V3  A text that holds a secret is shown as it is written, or masked where it was written in clear. So is one whose variable a plugin
 //       gets, too: it may be a secret there.
 //   V4  What is shown, written to a file, is a configuration with the same effective values.
-import { withoutSecrets } from '../redaction.ts';
+import { withoutSecrets } from '../log/redaction.ts';
 import { SECRET_MASK, Secret } from '../secret.ts';
 import { lastOf, pointerTo } from './fault.ts';
-import { isRecord } from './json-schema.ts';
 import type { LoadedConfig, ValueSource } from './load.ts';
 import { looksSecret, type ResolvedReference } from './resolve.ts';
+import { isRecord } from './schema/json-schema.ts';
 
 export interface EffectiveValue {
   readonly path: string;

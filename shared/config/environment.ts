@@ -5,12 +5,12 @@
 //   E3  A `.env` that group or others can read ends a production start.
 //   E4  Only secrets are taken out of the process environment, so that no child process gets them. Whoever reads them has a copy by then.
 import { parseEnv } from 'node:util';
-import { ENV_FILE } from '../paths.ts';
+import { ENV_FILE } from '../files/paths.ts';
 import { SvcError } from '../svc-error.ts';
+import { readSmallFile } from './checks/small-file.ts';
 import type { Place } from './fault.ts';
 import type { Mode } from './mode.ts';
 import type { SecretVariables } from './secret-variables.ts';
-import { readSmallFile } from './small-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

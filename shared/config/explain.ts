@@ -4,9 +4,9 @@
 // and tell types without their bounds.
 import type { ErrorObject } from 'ajv';
 import { blankBehind, dotted, type Finding, pointerTo, printable } from './fault.ts';
-import { expectation, isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
 import { nearest } from './nearest.ts';
 import type { ResolvedReference } from './resolve.ts';
+import { expectation, isRecord, type JsonSchema, schemaOfKey } from './schema/json-schema.ts';
 
 export interface Explained {
   readonly root: JsonSchema;

@@ -1,5 +1,5 @@
 // One fault of the configuration: where, which key, what was expected. All faults of a file are told at once.
-import { CONFIG_FILE } from '../paths.ts';
+import { CONFIG_FILE } from '../files/paths.ts';
 import { SvcError } from '../svc-error.ts';
 
 /** A place in a text, both counted from 1. */

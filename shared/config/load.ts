@@ -9,11 +9,15 @@
 
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { stableJson } from '../atomic-file.ts';
-import { CONFIG_FILE, type ProjectPaths, projectPaths } from '../paths.ts';
-import { withoutSecrets } from '../redaction.ts';
+import { stableJson } from '../files/atomic-file.ts';
+import { CONFIG_FILE, type ProjectPaths, projectPaths } from '../files/paths.ts';
+import { withoutSecrets } from '../log/redaction.ts';
 import { Secret } from '../secret.ts';
-import { crossChecks } from './cross-checks.ts';
+import { crossChecks } from './checks/cross-checks.ts';
+import { judgeProject } from './checks/file-trust.ts';
+import { sharedSecrets } from './checks/shared-secrets.ts';
+import { readSmallFile } from './checks/small-file.ts';
+import { tokenChecks } from './checks/token-checks.ts';
 import { type Environment, type ProjectEnvironment, projectEnvironment } from './environment.ts';
 import { explain, valueAt } from './explain.ts';
 import {
@@ -26,18 +30,14 @@ import {
   parentOf,
   pointerTo,
 } from './fault.ts';
-import { judgeProject } from './file-trust.ts';
-import { isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
 import type { Mode } from './mode.ts';
 import { placeholderSecret, type Resolved, type ResolvedReference, resolveTree } from './resolve.ts';
-import type { Config } from './schema.ts';
-import { sharedSecrets } from './shared-secrets.ts';
-import { readSmallFile } from './small-file.ts';
-import { tokenChecks } from './token-checks.ts';
-import { configSchema, validateConfig } from './validator.ts';
+import { isRecord, type JsonSchema, schemaOfKey } from './schema/json-schema.ts';
+import type { Config } from './schema/schema.ts';
+import { configSchema, validateConfig } from './schema/validator.ts';
 import { readYaml, type YamlTree } from './yaml-tree.ts';
 
-export type { Config } from './schema.ts';
+export type { Config } from './schema/schema.ts';
 
 /** Set to 1 by tests: `http.port: 0` is taken then. */
 const ANY_PORT = 'SVC_ANY_PORT';

@@ -8,9 +8,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ProjectEnvironment } from './environment.ts';
 import { type Finding, pointerTo, printable } from './fault.ts';
-import { expectation, isRecord, type JsonSchema, schemaOfKey } from './json-schema.ts';
 import type { Mode } from './mode.ts';
 import { lookUp, type Reference, readAs, readReferences, takesDefault } from './references.ts';
+import { expectation, isRecord, type JsonSchema, schemaOfKey } from './schema/json-schema.ts';
 
 export interface ResolvedReference {
   /** As it is written in the file: `${HTTP_TOKEN}`. */

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Entry of the command `svc` as it is built: the command itself is cli-main.cjs beside it, loaded with the code that an earlier start compiled.
-import './first-process.ts';
+import './start/first-process.ts';
 import { fileURLToPath } from 'node:url';
-import { loadProgram } from '../../shared/compiled-code.ts';
+import { loadProgram } from '../../shared/files/compiled-code.ts';
 
 const { keep } = loadProgram(fileURLToPath(new URL('./cli-main.cjs', import.meta.url)));
 

@@ -1,5 +1,5 @@
 // What a command of the CLI is: data for the table, help and completions, and a `run` that its own file loads lazily.
-import type { ExitCode } from '../../shared/exit-codes.ts';
+import type { ExitCode } from '../../shared/process/exit-codes.ts';
 import type { SvcError } from '../../shared/svc-error.ts';
 
 export interface CommandOption {

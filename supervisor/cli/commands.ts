@@ -18,7 +18,7 @@ const outbox: CommandEntry['load'] = () => import('./commands/outbox.ts');
 const endpoints: CommandEntry['load'] = () => import('./commands/endpoints.ts');
 const ingress: CommandEntry['load'] = () => import('./commands/ingress.ts');
 const webhooks: CommandEntry['load'] = () => import('./commands/webhooks.ts');
-const service: CommandEntry['load'] = () => import('./commands/service-control.ts');
+const service: CommandEntry['load'] = () => import('./commands/service/control.ts');
 
 export const COMMANDS: readonly CommandEntry[] = [
   entry('init', 'Makes a project', () => import('./commands/init.ts')),
@@ -31,31 +31,31 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry(
     'runtime start',
     'Starts the runtime: here, as a daemon, or once as a test',
-    () => import('./commands/runtime-start.ts'),
+    () => import('./commands/runtime/start.ts'),
   ),
-  entry('runtime stop', 'Stops it after a drain', () => import('./commands/runtime-stop.ts')),
+  entry('runtime stop', 'Stops it after a drain', () => import('./commands/runtime/stop.ts')),
   entry(
     'runtime restart',
     'Restarts the worker, and waits until it is ready',
-    () => import('./commands/runtime-restart.ts'),
+    () => import('./commands/runtime/restart.ts'),
   ),
   entry(
     'runtime reload',
     'Takes in a changed configuration without a restart',
-    () => import('./commands/runtime-reload.ts'),
+    () => import('./commands/runtime/reload.ts'),
   ),
   entry(
     'runtime status',
     'Says what runs, since when, and how the last workers ended',
-    () => import('./commands/runtime-status.ts'),
+    () => import('./commands/runtime/status.ts'),
   ),
-  entry('runtime logs', 'Shows and follows the runtime log', () => import('./commands/runtime-logs.ts')),
+  entry('runtime logs', 'Shows and follows the runtime log', () => import('./commands/runtime/logs.ts')),
   entry(
     'service install',
     'Installs the service that starts it with the machine',
-    () => import('./commands/service-install.ts'),
+    () => import('./commands/service/install.ts'),
   ),
-  entry('service uninstall', 'Stops the service and removes it', () => import('./commands/service-uninstall.ts')),
+  entry('service uninstall', 'Stops the service and removes it', () => import('./commands/service/uninstall.ts')),
   entry('service start', 'Starts the installed service', service),
   entry('service stop', 'Stops it after a drain', service),
   entry('service status', 'Says what the owner of the service tells', service),
@@ -82,9 +82,9 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('webhooks register', 'Registers the address where the platform has an API', webhooks),
   entry('plugins list', 'Lists the plugins of the current generation', () => import('./commands/plugins.ts')),
   entry('events tail', 'Follows the event stream', () => import('./commands/events-tail.ts')),
-  entry('config check', 'Checks svc.config.yml and .env', () => import('./commands/config-check.ts')),
-  entry('config show', 'Prints the effective configuration', () => import('./commands/config-show.ts')),
-  entry('config schema', 'Prints the JSON Schema of svc.config.yml', () => import('./commands/config-schema.ts')),
+  entry('config check', 'Checks svc.config.yml and .env', () => import('./commands/config/check.ts')),
+  entry('config show', 'Prints the effective configuration', () => import('./commands/config/show.ts')),
+  entry('config schema', 'Prints the JSON Schema of svc.config.yml', () => import('./commands/config/schema.ts')),
   entry('token create', 'Makes a token of 256 random bits', () => import('./commands/token-create.ts')),
   entry('help exit-codes', 'The exit codes and what they mean', () => import('./commands/help.ts')),
   entry('help environment', 'The variables that svc reads', () => import('./commands/help.ts')),

@@ -1,10 +1,10 @@
 // `svc inbox …` and `svc outbox …`: list, show, replay, hold, drop. The two stores differ in a few words only.
-import { EXIT } from '../../shared/exit-codes.ts';
+import { EXIT } from '../../shared/process/exit-codes.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Command, CommandContext, CommandOption } from './command.ts';
-import { askItems, type Item, type ItemChange, type StoreName } from './item-source.ts';
+import { askItems, type Item, type ItemChange, type StoreName } from './connect/item-source.ts';
 import { countOption, textArgument, textOption, wordOption } from './options.ts';
-import { shown } from './printable.ts';
+import { shown } from './output/printable.ts';
 
 export interface ItemStoreWords {
   readonly noun: StoreName;

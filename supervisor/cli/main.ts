@@ -1,15 +1,15 @@
 // The command `svc`: noun and verb → one lazily loaded file → exit code. Nothing else is loaded for a short answer.
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { ERRORS } from '../../shared/error-codes.ts';
-import { EXIT, type ExitCode } from '../../shared/exit-codes.ts';
+import { EXIT, type ExitCode } from '../../shared/process/exit-codes.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { COMMIT, VERSION } from '../../shared/version.ts';
 import type { CommandContext, HostClient } from './command.ts';
 import { COMMANDS, type CommandEntry, loadCommand, nouns, verbsOf } from './commands.ts';
-import { printable, printableJson } from './printable.ts';
-import { createPrinter } from './printer.ts';
+import { printable, printableJson } from './output/printable.ts';
+import { createPrinter } from './output/printer.ts';
+import { unknownWord } from './output/usage-error.ts';
 import { findProject, workingFolder } from './project-lookup.ts';
-import { unknownWord } from './usage-error.ts';
 
 /** As they are before code of the project may be loaded. */
 const exit: (code: ExitCode) => never = process.exit.bind(process);
@@ -87,7 +87,7 @@ function isHelpAsked(argv: readonly string[]): boolean {
 }
 
 async function help(words: readonly string[], json: boolean): Promise<ExitCode> {
-  const { helpDocument, helpText } = await import('./help-text.ts');
+  const { helpDocument, helpText } = await import('./output/help-text.ts');
   process.stdout.write(json ? `${JSON.stringify(await helpDocument(words), null, 2)}\n` : await helpText(words));
   return EXIT.ok;
 }
@@ -143,13 +143,13 @@ function contextOf(call: Call, options: Readonly<Record<string, unknown>>): Comm
     project,
     print,
     async host() {
-      const { hostConnector } = await import('./host-client.ts');
+      const { hostConnector } = await import('./connect/host-client.ts');
       connect ??= hostConnector({ project: project(), env, note: print.note });
       return connect();
     },
     end(error) {
       const code = fail(error, call);
-      closeSync(process.stderr.fd); // Node says there that it waits for a debugger, which is our own: worker/runtime/busy-code.ts
+      closeSync(process.stderr.fd); // Node says there that it waits for a debugger, which is our own: worker/runtime/loading/busy-code.ts
       return end(code);
     },
   };

@@ -4,7 +4,7 @@
 import { cac } from 'cac';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Command, CommandOption } from './command.ts';
-import { unknownWord } from './usage-error.ts';
+import { unknownWord } from './output/usage-error.ts';
 
 export const SHARED_OPTIONS: readonly CommandOption[] = [
   { flags: '--json', description: 'One JSON document on stdout' },

@@ -2,8 +2,8 @@
 // its folder is one also without that file: it may have been taken away under it, and what is above would be another project.
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { linkTarget } from '../../shared/config/small-file.ts';
-import { CONFIG_FILE } from '../../shared/paths.ts';
+import { linkTarget } from '../../shared/config/checks/small-file.ts';
+import { CONFIG_FILE } from '../../shared/files/paths.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 
 /** Throws `no_project` where a deploy has replaced the folder that the shell still stands in. */

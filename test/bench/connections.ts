@@ -3,7 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type SteadyRequests, type SteadyTally, sendSteadily } from '../support/steady-requests.ts';
+import { type SteadyRequests, type SteadyTally, sendSteadily } from '../support/http/steady-requests.ts';
 import { type ByHand, type HostProject, hostProject, killed, unlessEnded } from './host-project.ts';
 import { HEALTHY_MS } from './kept-host.ts';
 import { answers, median } from './support.ts';

@@ -7,11 +7,11 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import type { EventGatewayOptions } from '../../worker/events/event-gateway.ts';
 import type { NewEvent } from '../../worker/events/event-types.ts';
-import { type EventRow, eventFrame, unwrapChunks } from '../../worker/events/frame.ts';
 import { readEvents } from '../../worker/events/log-window.ts';
-import { EPOCH, type EventLogFixture, eventLog, serveEvents } from '../support/event-log.ts';
+import type { EventGatewayOptions } from '../../worker/events/stream/event-gateway.ts';
+import { type EventRow, eventFrame, unwrapChunks } from '../../worker/events/stream/frame.ts';
+import { EPOCH, type EventLogFixture, eventLog, serveEvents } from '../support/hosts/event-log.ts';
 import type { Cleanup } from '../support/temporary-project.ts';
 import type { FromClients, ToClients } from './stream-clients.ts';
 

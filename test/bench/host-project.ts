@@ -6,8 +6,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { foregroundArgs } from '../support/built-svc.ts';
-import { lives } from '../support/supervised.ts';
+import { foregroundArgs } from '../support/process/built-svc.ts';
+import { lives } from '../support/process/supervised.ts';
 import { until } from '../support/until.ts';
 import { answers, freePort, ROOT, TOKEN } from './support.ts';
 

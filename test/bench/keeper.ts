@@ -1,14 +1,14 @@
-// Whoever keeps a process up, as the benchmarks see it: svc itself here, other process managers in test/peers/.
+// Whoever keeps a process up, as the benchmarks see it: svc itself here, other process managers in test/kits/peers/.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { projectPaths } from '../../shared/paths.ts';
-import { ensureStateFolder } from '../../shared/state-folder.ts';
-import { SUPERVISOR_OPTIONS } from '../../supervisor/cli/worker-entry.ts';
-import { CLI } from '../support/built-svc.ts';
-import { lives, QUICK } from '../support/supervised.ts';
+import { projectPaths } from '../../shared/files/paths.ts';
+import { ensureStateFolder } from '../../shared/files/state-folder.ts';
+import { SUPERVISOR_OPTIONS } from '../../supervisor/cli/start/worker-entry.ts';
+import { CLI } from '../support/process/built-svc.ts';
+import { lives, QUICK } from '../support/process/supervised.ts';
 import { until } from '../support/until.ts';
 import type { HostProject } from './host-project.ts';
 import { ROOT } from './support.ts';

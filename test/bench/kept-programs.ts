@@ -3,8 +3,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { bundlePrograms } from '../support/bundle.ts';
-import { lives } from '../support/supervised.ts';
+import { bundlePrograms } from '../support/process/bundle.ts';
+import { lives } from '../support/process/supervised.ts';
 import { until } from '../support/until.ts';
 import type { Keeper, KeptProgram } from './keeper.ts';
 import { residentMiB } from './support.ts';

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundlePrograms } from '../support/bundle.ts';
+import { bundlePrograms } from '../support/process/bundle.ts';
 import { median, percentile } from './support.ts';
 
 /** A row of the report. */

@@ -6,7 +6,7 @@
 //   - what is still there once the host is at rest and has collected all its garbage, after the load against before it: a leak of 100 bytes a
 //     delivery is seen, and no saw;
 //   - the lowest resident memory of the last quarter against that of the third: the teeth are cut off, and what only grows is left.
-import type { HostApi } from '../crash/kit/host-api.ts';
+import type { HostApi } from '../kits/crash/kit/host-api.ts';
 import type { Report } from './report.ts';
 import { residentMiB } from './support.ts';
 

@@ -3,9 +3,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { WORKER_OPTIONS } from '../../supervisor/cli/worker-entry.ts';
-import { HostApi } from '../crash/kit/host-api.ts';
-import { type RunningHost, runningHost } from '../support/running-host.ts';
+import { WORKER_OPTIONS } from '../../supervisor/cli/start/worker-entry.ts';
+import { HostApi } from '../kits/crash/kit/host-api.ts';
+import { type RunningHost, runningHost } from '../support/hosts/running-host.ts';
 import { until } from '../support/until.ts';
 import { type OpenLoopResult, type Post, sendAtRate } from './open-loop.ts';
 import { ACCOUNTS, deliveryOf, type Source, sourcesOf } from './platform-deliveries.ts';

@@ -2,9 +2,9 @@
 // its baseline of the same round; medians over rounds. The host is the built one, as its users run it.
 import { join } from 'node:path';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
-import { CONTROL_SOCKET } from '../../shared/paths.ts';
+import { CONTROL_SOCKET } from '../../shared/files/paths.ts';
 import { messageOf } from '../../shared/svc-error.ts';
-import { ask } from '../support/supervised.ts';
+import { ask } from '../support/process/supervised.ts';
 import { until } from '../support/until.ts';
 import { connectionsOver, RESTARTS, type Restart, SLACK_MS } from './connections.ts';
 import { type HostProject, restartItself, workerByHand } from './host-project.ts';

@@ -7,8 +7,8 @@ import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { WORKER_OPTIONS } from '../../supervisor/cli/worker-entry.ts';
-import { foregroundArgs } from '../support/built-svc.ts';
+import { WORKER_OPTIONS } from '../../supervisor/cli/start/worker-entry.ts';
+import { foregroundArgs } from '../support/process/built-svc.ts';
 import type { ClosedLoopRequest } from './closed-loop.ts';
 
 export const ROOT = new URL('../../', import.meta.url).pathname;

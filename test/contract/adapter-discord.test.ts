@@ -3,8 +3,8 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { discord } from '../../worker/adapters/discord/index.ts';
 import type { HttpAnswer, RawRequest } from '../../worker/sdk/index.ts';
-import { adapterContract } from '../../worker/sdk/testing/index.ts';
-import { SLASH_COMMAND } from '../support/discord-examples.ts';
+import { adapterContract } from '../../worker/testing/index.ts';
+import { SLASH_COMMAND } from '../support/accounts/discord-examples.ts';
 
 const TOKEN = 'ODQ1MDI3NzM4Mjc2NDYyNjMy.GabcdE.token-of-the-bot-0123456789abcdefgh';
 const AT = 1_607_000_000;

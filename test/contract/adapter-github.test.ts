@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { WAITS } from '../../worker/adapters/github/connect.ts';
 import { createGithub } from '../../worker/adapters/github/index.ts';
 import type { HttpAnswer, RawRequest } from '../../worker/sdk/index.ts';
-import { adapterContract } from '../../worker/sdk/testing/index.ts';
+import { adapterContract } from '../../worker/testing/index.ts';
 
 const SECRET = 'a secret of the webhook, 32 chars';
 const TOKEN = 'ghp_TokenOfTheBot0123456789';

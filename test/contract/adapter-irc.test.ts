@@ -1,9 +1,9 @@
 // The suite that every adapter runs, for irc: over its connection to a server of the test, which has no HTTP.
 import { after, before } from 'node:test';
 import { irc } from '../../worker/adapters/irc/index.ts';
-import { adapterContract } from '../../worker/sdk/testing/index.ts';
-import { ircAccount } from '../support/irc-account.ts';
-import { type ScriptedIrc, scriptedIrc } from '../support/scripted-irc.ts';
+import { adapterContract } from '../../worker/testing/index.ts';
+import { ircAccount } from '../support/irc/irc-account.ts';
+import { type ScriptedIrc, scriptedIrc } from '../support/irc/scripted-irc.ts';
 
 const PASSWORD = 'pass-of-the-server';
 /** Said as soon as the bot is in the channel; the second line is its own, as servers with echo-message give it back. */

@@ -2,8 +2,8 @@
 import { createHmac } from 'node:crypto';
 import { line } from '../../worker/adapters/line/index.ts';
 import type { HttpAnswer, RawRequest } from '../../worker/sdk/index.ts';
-import { adapterContract } from '../../worker/sdk/testing/index.ts';
-import { BOT, GROUP, TEXT } from '../support/line-examples.ts';
+import { adapterContract } from '../../worker/testing/index.ts';
+import { BOT, GROUP, TEXT } from '../support/accounts/line-examples.ts';
 
 const SECRET = '8c570fa6dd201bb328f1c1eac23a96d8';
 const TOKEN = 'channel-access-token-of-line/0123456789+abcdef=';

@@ -2,8 +2,8 @@
 import { createHmac } from 'node:crypto';
 import { onebot11 } from '../../worker/adapters/onebot11/index.ts';
 import type { RawRequest } from '../../worker/sdk/index.ts';
-import { adapterContract } from '../../worker/sdk/testing/index.ts';
-import { ANSWERED, POSTED } from '../support/onebot11-examples.ts';
+import { adapterContract } from '../../worker/testing/index.ts';
+import { ANSWERED, POSTED } from '../support/accounts/onebot11-examples.ts';
 
 const SECRET = 'the secret that deliveries are signed with';
 const TOKEN = 'kSLuTF2GC2Q4q4ugm3';

@@ -1,8 +1,8 @@
-// The sample adapter with every fixture that the suite has: test/samples shows the few that are needed.
+// The sample adapter with every fixture that the suite has: test/contract/samples shows the few that are needed.
 import { createHmac } from 'node:crypto';
 import { parse, type RawRequest, t } from 'svc';
 import { adapterContract } from 'svc/testing';
-import pigeon from '../samples/pigeon.ts';
+import pigeon from './samples/pigeon.ts';
 
 const sign = (text: string, secret: string): string => createHmac('sha256', secret).update(text).digest('hex');
 const events = [1, 2, 3].map((n) => ({

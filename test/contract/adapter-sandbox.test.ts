@@ -1,6 +1,6 @@
 // The suite that every adapter runs, for sandbox: nothing outside, so that only what it says of sends is left.
 import { sandbox } from '../../worker/adapters/sandbox/index.ts';
-import { adapterContract } from '../../worker/sdk/testing/index.ts';
+import { adapterContract } from '../../worker/testing/index.ts';
 
 const HERE = 'there is nothing outside that could be asked, be cut or refuse: the row that is stored is the message';
 

@@ -2,8 +2,8 @@
 import { createHmac } from 'node:crypto';
 import { slack } from '../../worker/adapters/slack/index.ts';
 import type { HttpAnswer, RawRequest } from '../../worker/sdk/index.ts';
-import { adapterContract } from '../../worker/sdk/testing/index.ts';
-import { MESSAGE } from '../support/slack-examples.ts';
+import { adapterContract } from '../../worker/testing/index.ts';
+import { MESSAGE } from '../support/accounts/slack-examples.ts';
 
 const SECRET = '8f742231b10e8888abcd99yyyzzz85a5';
 const TOKEN = 'xoxb-17653672481-19874698323-pdFZKVeTuE8sk7oOcHrzqqgy';

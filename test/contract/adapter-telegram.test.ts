@@ -2,7 +2,7 @@
 import { describe } from 'node:test';
 import { telegram } from '../../worker/adapters/telegram/index.ts';
 import type { HttpAnswer, RawRequest } from '../../worker/sdk/index.ts';
-import { adapterContract } from '../../worker/sdk/testing/index.ts';
+import { adapterContract } from '../../worker/testing/index.ts';
 
 const TOKEN = '123456:ABC-DEF1234ghIkl-zyx57W2v1u123ew11';
 const SECRET = 'rotated_Secret-1';

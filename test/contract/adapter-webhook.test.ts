@@ -2,7 +2,7 @@
 import { Webhook } from 'standardwebhooks';
 import { webhook } from '../../worker/adapters/webhook/index.ts';
 import type { RawRequest } from '../../worker/sdk/index.ts';
-import { adapterContract } from '../../worker/sdk/testing/index.ts';
+import { adapterContract } from '../../worker/testing/index.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const AT = 1_767_225_600;

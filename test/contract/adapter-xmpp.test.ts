@@ -2,9 +2,9 @@
 import { after, before } from 'node:test';
 import type { XmlElement } from '@xmpp/client';
 import { xmpp } from '../../worker/adapters/xmpp/index.ts';
-import { adapterContract } from '../../worker/sdk/testing/index.ts';
+import { adapterContract } from '../../worker/testing/index.ts';
+import { xmppAccount } from '../support/accounts/xmpp-account.ts';
 import { type FakeXmpp, fakeXmpp } from '../support/fake-platforms/xmpp-server.ts';
-import { xmppAccount } from '../support/xmpp-account.ts';
 
 const PASSWORD = 'password-of-the-account';
 const said = (id: string, from: string): string =>

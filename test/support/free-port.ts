@@ -4,7 +4,7 @@
 // it before that process listens, and none at which fetch refuses to ask. No other test process is given it as long as this one lives: not
 // before its program listens, nor while that is restarted.
 import { createServer, type Server } from 'node:net';
-import { isBlockedPort } from '../../shared/blocked-ports.ts';
+import { isBlockedPort } from '../../shared/process/blocked-ports.ts';
 
 const FIRST = 10_000;
 const STRETCH = 20;

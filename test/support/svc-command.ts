@@ -1,10 +1,10 @@
 // The built command `svc` as a process: what it prints and how it ends.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { identify, isAlive } from '../../shared/process-identity.ts';
-import { CLI } from './built-svc.ts';
+import { identify, isAlive } from '../../shared/process/process-identity.ts';
 import { freePort } from './free-port.ts';
-import { lives } from './supervised.ts';
+import { CLI } from './process/built-svc.ts';
+import { lives } from './process/supervised.ts';
 import {
   type Cleanup,
   type TemporaryProject,

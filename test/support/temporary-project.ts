@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import { type ProjectPaths, projectPaths } from '../../shared/paths.ts';
+import { type ProjectPaths, projectPaths } from '../../shared/files/paths.ts';
 
 export interface TemporaryProjectOptions {
   /** YAML text as it is, or top-level keys that replace those of the default. `null`: no file. */

@@ -2,15 +2,15 @@
 // tried again each second, and readiness tells why. One that a later start has begun to write to is not usable any more.
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import type { Clock, Timer } from '../../shared/clock.ts';
-import { LOST_REMEDY } from '../../shared/database-remedies.ts';
+import { LOST_REMEDY } from '../../shared/files/database-remedies.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
+import type { Clock, Timer } from '../../shared/time/clock.ts';
 import { AUTHORITY, authorityGone } from './authority.ts';
-import { openReadOnly, sqliteCode } from './connection.ts';
-import { EarlyWriter } from './early-writer.ts';
-import type { OpenWriter } from './open-core.ts';
 import { OTHER_LOG, SqliteReader } from './reader.ts';
-import { startWriterThread, type WriterThread } from './start-thread.ts';
+import { openReadOnly, sqliteCode } from './sqlite/connection.ts';
+import { EarlyWriter } from './sqlite/early-writer.ts';
+import type { OpenWriter } from './sqlite/open-core.ts';
+import { startWriterThread, type WriterThread } from './sqlite/start-thread.ts';
 import { storageFault } from './storage-fault.ts';
 import type { Statement, Unit, UnitAnswer, Writer } from './unit.ts';
 import { GroupingWriter, type GroupRunner, ThreadRunner, type WriterObserver } from './writer.ts';

@@ -23,15 +23,15 @@
 //
 // The kernel releases every lock with the process.
 import type { Database } from 'better-sqlite3';
+import { failpointsOf } from '../../shared/process/failpoints.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { failpointsOf } from '../failpoints.ts';
 import { holdsAuthority, isFencedOut, readAuthority } from './authority.ts';
-import { forgetFailed, logBytes } from './checkpoint.ts';
-import { openReadOnly, openWritable, sqliteCode } from './connection.ts';
-import { GroupCommit } from './group-commit.ts';
-import { isLostNoted, logOf, noteLost, sizeOf } from './log-file.ts';
-import { OpenCore } from './open-core.ts';
 import type { SqliteReader } from './reader.ts';
+import { openReadOnly, openWritable, sqliteCode } from './sqlite/connection.ts';
+import { GroupCommit } from './sqlite/group-commit.ts';
+import { OpenCore } from './sqlite/open-core.ts';
+import { forgetFailed, logBytes } from './sqlite/wal/checkpoint.ts';
+import { isLostNoted, logOf, noteLost, sizeOf } from './sqlite/wal/log-file.ts';
 import { sql, statement } from './statement.ts';
 import { isFailedWrite, storageFault } from './storage-fault.ts';
 import { unsaved, unsettled } from './unavailable.ts';

@@ -13,7 +13,7 @@ import {
   LOG_HEADER_BYTES,
   logChecksum,
   pageBytesOfLog,
-} from './log-format.ts';
+} from './sqlite/wal/log-format.ts';
 
 export interface Pages {
   /** Counted from 1. Throws when there is no such page. */

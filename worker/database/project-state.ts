@@ -2,10 +2,10 @@
 //
 //   P1  A file that is a copy (a backup that was put back) begins a timeline of its own: it gives numbers of events that clients have seen to
 //       others. A new file is told by when it was made, one that was written over in place by a history that ends before what was noted of it, and one
-//       that somebody takes as it is by its mark, which is gone (shared/lost-history.ts).
+//       that somebody takes as it is by its mark, which is gone (shared/files/lost-history.ts).
 import { chmodSync, statSync } from 'node:fs';
+import { type HistoryNote, isNewlyMarked, notedHistory } from '../../shared/files/lost-history.ts';
 import { type Epoch, newEpoch, newProjectId, type ProjectId } from '../../shared/identifiers.ts';
-import { type HistoryNote, isNewlyMarked, notedHistory } from '../../shared/lost-history.ts';
 import { sql, statement } from './statement.ts';
 import type { Reader, Statement, Writer } from './unit.ts';
 

@@ -1,7 +1,7 @@
 // Reads on a read-only connection: short keyed ones, and scans in pages. A failed connection is opened again at the next read.
 import type { Database, Statement as SqliteStatement } from 'better-sqlite3';
 import { SvcError } from '../../shared/svc-error.ts';
-import { sqliteCode } from './connection.ts';
+import { sqliteCode } from './sqlite/connection.ts';
 import type { Reader } from './unit.ts';
 
 type Query<T> = {

@@ -1,7 +1,7 @@
 // What a failure of SQLite means to an operator: its message, with the cause that SQLite keeps to itself, and what mends it.
 import { closeSync, openSync } from 'node:fs';
 import { messageOf } from '../../shared/svc-error.ts';
-import { sqliteCode } from './connection.ts';
+import { sqliteCode } from './sqlite/connection.ts';
 
 const UNWRITABLE = 'make .svc/ and its files writable for this user: the host goes on by itself';
 const DISK_ERRORS =

@@ -1,6 +1,6 @@
 // Which migrations a database file has, without opening it: for what judges a project beside its running worker.
-import { DAMAGED_REMEDY, RIGHTS_REMEDY } from '../../shared/database-remedies.ts';
-import { refuseLostHistory } from '../../shared/lost-history.ts';
+import { DAMAGED_REMEDY, RIGHTS_REMEDY } from '../../shared/files/database-remedies.ts';
+import { refuseLostHistory } from '../../shared/files/lost-history.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import { type Applied, refuseNewer } from './migrate.ts';
 import { MIGRATIONS } from './migrations/list.ts';

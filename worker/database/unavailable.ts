@@ -1,10 +1,10 @@
 // Why the database takes nothing although it is there, or was.
 import { statfsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { DAMAGED_REMEDY, LOST_REMEDY } from '../../shared/database-remedies.ts';
+import { DAMAGED_REMEDY, LOST_REMEDY } from '../../shared/files/database-remedies.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { logOf, sizeOf } from './log-file.ts';
 import { MigrationDue } from './migrate.ts';
+import { logOf, sizeOf } from './sqlite/wal/log-file.ts';
 import { faultCode, isFull, storageFault } from './storage-fault.ts';
 
 // These reach whoever asked over HTTP: a detail holds no path of the machine.

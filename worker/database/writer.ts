@@ -2,14 +2,14 @@
 // What waits while a group is being synced forms the next group: the busier, the larger the groups.
 import type { ErrorCode } from '../../shared/error-codes.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
-import type { GroupAnswer } from './group-commit.ts';
-import type { OpenWriter } from './open-core.ts';
-import { GroupPacker, type PackedGroup, unpackAnswer } from './packed-group.ts';
-import type { WriterThread } from './start-thread.ts';
+import type { GroupAnswer } from './sqlite/group-commit.ts';
+import type { OpenWriter } from './sqlite/open-core.ts';
+import { GroupPacker, type PackedGroup, unpackAnswer } from './sqlite/packed-group.ts';
+import type { WriterThread } from './sqlite/start-thread.ts';
+import type { WriterCore } from './sqlite/writer-core.ts';
+import type { FromWriter, ToWriter } from './sqlite/writer-thread.ts';
 import type { Unit, UnitAnswer, Writer } from './unit.ts';
 import { type Refusals, unstorable, withRefusals } from './unstorable.ts';
-import type { WriterCore } from './writer-core.ts';
-import type { FromWriter, ToWriter } from './writer-thread.ts';
 
 /** Commits one group; the thread's or the inline core's. */
 export interface GroupRunner {

@@ -3,12 +3,13 @@
 //   K1  At most ten seconds. What was found until then is kept, and the end of the time is a finding.
 //   K2  A check that cannot be made is not one that passed: an adapter without `check`, or one that finds nothing, is an error.
 //   K3  Nothing that is told holds a secret of the account.
-import { within } from '../../shared/abort.ts';
-import { MOST_SKEW_MS, skewMs, type ToldTime } from '../../shared/clock-skew.ts';
+
 import { messageOf } from '../../shared/svc-error.ts';
-import type { CheckResult, CheckTools } from '../sdk/account-check.ts';
+import { within } from '../../shared/time/abort.ts';
+import { MOST_SKEW_MS, skewMs, type ToldTime } from '../../shared/time/clock-skew.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { AdapterDefinition } from '../sdk/index.ts';
+import type { CheckResult, CheckTools } from '../sdk/platform/account-check.ts';
 
 export interface AccountToCheck {
   readonly adapter: Pick<AdapterDefinition<never>, 'name' | 'check'>;

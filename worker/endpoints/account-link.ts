@@ -1,5 +1,5 @@
 // What an adapter holds of the host while one connection of its account stands.
-import { guardedSignal } from '../../shared/abort.ts';
+import { guardedSignal } from '../../shared/time/abort.ts';
 import type { Link } from '../sdk/index.ts';
 import type { AcceptedSockets } from './accepted-sockets.ts';
 import { checkArrivals, checkCursor } from './arrival-shapes.ts';

@@ -1,7 +1,7 @@
 // The commands of the host, told to the platform of one account: again when they are others, and every so often while it does not take them.
 // Whoever asks meanwhile joins that: there is one timer.
-import type { Timer } from '../../shared/clock.ts';
-import { type Core, reasonOf } from '../core.ts';
+import type { Timer } from '../../shared/time/clock.ts';
+import { type Core, reasonOf } from '../core/core.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { CommandInfo } from '../sdk/index.ts';
 

@@ -1,8 +1,8 @@
 // What an operator does with accounts: look, enable, disable, reconnect. The word is stored before it is followed.
 import { SvcError } from '../../shared/svc-error.ts';
-import { type Core, commitOrThrow } from '../core.ts';
+import { type Core, commitOrThrow } from '../core/core.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { EndpointControl } from '../http/host-port.ts';
+import type { EndpointControl } from '../http/host-api.ts';
 import { type EndpointState, stepEndpoint } from './endpoint-machine.ts';
 import { endpointNamed } from './endpoint-named.ts';
 import type { EndpointRunner } from './endpoint-runner.ts';

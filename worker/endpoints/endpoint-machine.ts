@@ -13,7 +13,7 @@
 //   N2  `degraded`: connected, but what came while it was away could not be fetched (`catch_up_failed`), or the adapter says that not all
 //       of it works. It takes sends. Another reason takes the place of the one before: nothing but the last error changes.
 //   N3  Last error and reconnect count stay after healing.
-import { backoffDelay, nextFailures } from '../../shared/backoff.ts';
+import { backoffDelay, nextFailures } from '../../shared/time/backoff.ts';
 
 export type EndpointStateName = 'disabled' | 'connecting' | 'online' | 'degraded' | 'offline' | 'failed';
 

@@ -1,10 +1,10 @@
 // One account at work: holds its connection, hands its deliveries to the inbox, sends for the sender. Does what the machine says.
 import type { TProperties } from 'typebox';
-import { sharedAbort, within } from '../../shared/abort.ts';
-import type { Timer } from '../../shared/clock.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { type Core, reasonOf } from '../core.ts';
-import type { FileSource } from '../handling/file-source.ts';
+import { sharedAbort, within } from '../../shared/time/abort.ts';
+import type { Timer } from '../../shared/time/clock.ts';
+import { type Core, reasonOf } from '../core/core.ts';
+import type { FileSource } from '../files/file-source.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type {
   AdapterDefinition,

@@ -1,7 +1,7 @@
 // All accounts of the host. A generation brings its list; accounts that are unchanged keep their connection, the others are
 // stopped and started. What an operator disabled stays disabled, over restarts and reloads.
 import { SvcError } from '../../shared/svc-error.ts';
-import type { Core } from '../core.ts';
+import type { Core } from '../core/core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import { EndpointRunner, type EndpointRunnerDeps, type EndpointSpec } from './endpoint-runner.ts';

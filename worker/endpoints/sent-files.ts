@@ -1,8 +1,8 @@
 // Files as an account reads them for its sends. What the host itself fails at while one is read (no room, no descriptor) is the answer to that send,
 // whatever its adapter makes of it: many wrap what a call failed with, or say that the platform refused it.
 
-import type { FileSource } from '../handling/file-source.ts';
-import { ownFailureIn } from '../handling/own-failure.ts';
+import { ownFailureIn } from '../core/own-failure.ts';
+import type { FileSource } from '../files/file-source.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { FileContent, FileRef, SendResult } from '../sdk/index.ts';
 

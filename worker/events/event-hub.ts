@@ -5,15 +5,15 @@
 //   B3  Nothing is read while nobody listens.
 
 import type { GapReason } from '../../shared/api/event.ts';
-import type { Clock, Timer } from '../../shared/clock.ts';
 import { messageOf } from '../../shared/svc-error.ts';
+import type { Clock, Timer } from '../../shared/time/clock.ts';
 import type { Reader } from '../database/unit.ts';
-import { Channel } from './channel.ts';
 import type { HistoryBounds, Resume } from './cursor.ts';
 import type { EventFilter } from './filter.ts';
-import type { FrameSource, StreamScope, Wire } from './frame.ts';
 import { LogWindow } from './log-window.ts';
-import { type ClientHost, type EndReason, StreamClient, type Transport } from './stream-client.ts';
+import { Channel } from './stream/channel.ts';
+import type { FrameSource, StreamScope, Wire } from './stream/frame.ts';
+import { type ClientHost, type EndReason, StreamClient, type Transport } from './stream/stream-client.ts';
 
 export interface EventLog {
   warn(fields: object, message: string): void;

@@ -4,8 +4,8 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { Reader } from '../database/unit.ts';
 import { decideResume, formatEventId, type HistoryBounds } from './cursor.ts';
 import type { EventFilter } from './filter.ts';
-import { type EventRow, envelopeJson, type FrameSource, type StreamScope } from './frame.ts';
 import { readEvents } from './log-window.ts';
+import { type EventRow, envelopeJson, type FrameSource, type StreamScope } from './stream/frame.ts';
 
 export interface PageQuery {
   readonly after: string | undefined;

@@ -6,7 +6,7 @@
 
 import { prepared, sql } from '../database/statement.ts';
 import type { Reader } from '../database/unit.ts';
-import { type EventRow, eventFrame, type FrameSource, type StreamScope, type Wire } from './frame.ts';
+import { type EventRow, eventFrame, type FrameSource, type StreamScope, type Wire } from './stream/frame.ts';
 
 export interface LogWindowOptions {
   readonly ringEvents: number;

@@ -2,8 +2,9 @@
 //
 //   T1  Rows go and `event_oldest` moves in one unit, so that "expired" and "never existed" can always be told apart.
 //   T2  What is removed is always a prefix: a reader meets a hole only at the end where it is reported as a gap.
-import type { Clock, Timer } from '../../shared/clock.ts';
+
 import { messageOf } from '../../shared/svc-error.ts';
+import type { Clock, Timer } from '../../shared/time/clock.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { Reader, Statement, Writer } from '../database/unit.ts';
 

@@ -1,6 +1,6 @@
 // What was decided, committed, and told to those who wait for it.
 import type { UnitAnswer } from '../database/unit.ts';
-import type { Decided } from './effects.ts';
+import type { Decided } from './effects/effects.ts';
 import type { HandlingDeps } from './item-ledger.ts';
 
 /** Commits what was decided, then tells those who wait for it. */

@@ -7,23 +7,23 @@
 //       ended because the storage failed is none of them (unspent-attempts.ts).
 //   H4  A guard that failed because state moved runs the handler again, at most ten times.
 import { coerceError } from '../../shared/svc-error.ts';
-import { reasonOf } from '../core.ts';
+import { reasonOf } from '../core/core.ts';
+import { ownFailureIn } from '../core/own-failure.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { ClaimedItem, ItemOutcome } from '../inbox/dispatcher.ts';
 import { retryDelayMs } from '../inbox/inbox-machine.ts';
 import { forgetOnce, holdItem, postponeRun, readRuns, setVerdict } from '../inbox/inbox-store.ts';
 import { type Payload, readPayload } from '../inbox/payload.ts';
-import { decideEffects, hasMoved, writtenEffects } from './effects.ts';
-import { type Failure, failureOf, sorryEffect } from './failure.ts';
-import type { GenerationView } from './generation-view.ts';
+import { decideEffects, hasMoved, writtenEffects } from './effects/effects.ts';
+import { readSentMessages } from './effects/sent-messages.ts';
 import { writeDialog } from './handling-store.ts';
 import { type HandlingDeps, ItemLedger } from './item-ledger.ts';
-import { ownFailureIn } from './own-failure.ts';
-import { causeOf, dialogOwner, type PlannedStep, planItem } from './plan.ts';
-import type { Effect, Run } from './run.ts';
-import { runStep, type StepResult } from './run-step.ts';
-import { readSentMessages } from './sent-messages.ts';
+import type { GenerationView } from './plan/generation-view.ts';
+import { causeOf, dialogOwner, type PlannedStep, planItem } from './plan/plan.ts';
+import { type Failure, failureOf, sorryEffect } from './run/failure.ts';
+import type { Effect, Run } from './run/run.ts';
+import { runStep, type StepResult } from './run/run-step.ts';
 
 const STATE_MOVES = 10;
 export async function handleItem(

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { prepared, preparedRead, sql, statement } from '../database/statement.ts';
 import type { Tables } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
-import type { CellGuard, CellId, DialogRow } from './run.ts';
+import type { CellGuard, CellId, DialogRow } from './run/run.ts';
 
 const MOST_FIRST_REVISION = 2 ** 47;
 

@@ -1,5 +1,5 @@
 // What is noted of one item while it is handled: its claim, attempts, and how it leaves, each a unit with the event that tells of it.
-import type { Core } from '../core.ts';
+import type { Core } from '../core/core.ts';
 import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
@@ -15,18 +15,18 @@ import {
   readRuns,
 } from '../inbox/inbox-store.ts';
 import { claimLeftItem, setAsideItem } from '../inbox/left-items-store.ts';
+import { commitWith } from '../lanes/claim-ahead.ts';
 import { commitClaiming } from '../lanes/claims.ts';
-import { commitWith } from '../lanes/followers.ts';
 import { quarantineMs, quarantineReason } from '../lanes/quarantine.ts';
-import { putDue } from '../schedule/due-store.ts';
-import type { ListenerCapability } from './capabilities.ts';
+import { putDue } from '../timers/due-store.ts';
 import { commitDecided, tellDecided } from './commit-decided.ts';
-import type { ContextDeps } from './context.ts';
-import { type Decided, type EffectsOf, eventOf } from './effects.ts';
-import type { Failure } from './failure.ts';
-import type { GenerationView } from './generation-view.ts';
-import type { OpenDialogs } from './open-dialogs.ts';
-import { causeOf } from './plan.ts';
+import { type Decided, type EffectsOf, eventOf } from './effects/effects.ts';
+import type { ListenerCapability } from './plan/capabilities.ts';
+import type { GenerationView } from './plan/generation-view.ts';
+import type { OpenDialogs } from './plan/open-dialogs.ts';
+import { causeOf } from './plan/plan.ts';
+import type { ContextDeps } from './run/context.ts';
+import type { Failure } from './run/failure.ts';
 import type { UnspentAttempts } from './unspent-attempts.ts';
 
 export interface HandlingDeps {

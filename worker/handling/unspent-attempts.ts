@@ -1,7 +1,8 @@
 // Attempts that are counted on disk and ended because the storage failed or the disk is low: through no fault of the item, so its next try in this process
 // goes on with the same one. Kept in memory alone: where the process ends meanwhile, the attempt was one (it may be what ended it).
+
+import { ownFailureIn } from '../core/own-failure.ts';
 import type { InboxRow } from '../inbox/inbox-store.ts';
-import { ownFailureIn } from './own-failure.ts';
 
 export interface UnspentAttempt {
   /** Of the item, this one included. */

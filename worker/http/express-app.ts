@@ -2,21 +2,21 @@
 // Express carries it and brings whatever is thrown to one handler; the decisions are in gate.ts and the route table.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { afterConnections } from '../../shared/connections-first.ts';
+import { afterConnections } from '../../shared/process/connections-first.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { readCredentials } from './authenticate.ts';
-import { isApi, readContent, refuseTokenOfStranger } from './content.ts';
-import { corsHeaders, preflightHeaders } from './cors.ts';
-import { admit, findRoute, type GateParts, type Passed } from './gate.ts';
-import type { Caller } from './host-port.ts';
-import { keepNone, runOnce } from './idempotency.ts';
-import type { BodyValidators } from './json-body.ts';
+import { prepareStream, respond, respondProblem } from './answer/respond.ts';
+import type { Caller } from './host-api.ts';
 import type { HttpLog } from './log.ts';
-import { checkQuery } from './query-check.ts';
-import { contextOf } from './request-context.ts';
-import { prepareStream, respond, respondProblem } from './respond.ts';
-import { readRevision, requireRevision } from './revision.ts';
-import type { Answer, Exchange, Handled, Match, Route } from './route.ts';
+import { readCredentials } from './request/authenticate.ts';
+import { isApi, readContent, refuseTokenOfStranger } from './request/content.ts';
+import { corsHeaders, preflightHeaders } from './request/cors.ts';
+import { admit, findRoute, type GateParts, type Passed } from './request/gate.ts';
+import { keepNone, runOnce } from './request/idempotency.ts';
+import type { BodyValidators } from './request/json-body.ts';
+import { checkQuery } from './request/query-check.ts';
+import { contextOf } from './request/request-context.ts';
+import { readRevision, requireRevision } from './request/revision.ts';
+import type { Answer, Exchange, Handled, Match, Route } from './routes/route.ts';
 
 export interface AppParts extends GateParts {
   readonly validators: BodyValidators;

@@ -4,7 +4,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import express, { type Express } from 'express';
-import { newContext, type RequestContext } from './request-context.ts';
+import { newContext, type RequestContext } from './request/request-context.ts';
 
 export interface ExpressClasses {
   readonly Request: typeof IncomingMessage;

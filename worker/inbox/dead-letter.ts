@@ -1,6 +1,6 @@
 // A delivery that is over as it is stored: nobody can handle it, and it is there to be looked at.
 import { SvcError } from '../../shared/svc-error.ts';
-import type { Core } from '../core.ts';
+import type { Core } from '../core/core.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
 import { buryItem } from './inbox-store.ts';

@@ -1,10 +1,10 @@
 // Brings stored items to the handlers of the serving generation, one of a lane at a time. The attempt is counted before anything of a
 // plugin runs: with the unit that stored the item, with the one that ended its forerunner, or by whoever handles it.
-import type { Core } from '../core.ts';
+import type { Core } from '../core/core.ts';
 import { readCrashes } from '../database/starts-ledger.ts';
-import { type Follower, Followers } from '../lanes/followers.ts';
+import { type Follower, Followers } from '../lanes/claim-ahead.ts';
+import type { PlaceLimits } from '../lanes/fair-shares.ts';
 import { type LaneOutcome, LaneRunner } from '../lanes/lane-runner.ts';
-import type { PlaceLimits } from '../lanes/places.ts';
 import { Quarantine } from '../lanes/quarantine.ts';
 import type { Inbox } from './inbox.ts';
 import { type InboxRow, type ItemHead, readItem, readLane, readOpen } from './inbox-store.ts';

@@ -1,11 +1,11 @@
 // What an operator does with the inbox: look, replay a dead item, hold an open one, drop one. Each change has an event and a guard on what was seen.
 import { capabilityForDemo } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { type Core, maskedText } from '../core.ts';
+import { type Core, maskedText } from '../core/core.ts';
 import { sql } from '../database/statement.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { ItemStore, ReasonedChange } from '../http/host-port.ts';
+import type { ItemStore, ReasonedChange } from '../http/host-api.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
 import type { Inbox } from './inbox.ts';
 import { type InboxRow, type ItemHead, readRuns } from './inbox-store.ts';

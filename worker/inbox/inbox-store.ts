@@ -4,8 +4,8 @@ import { isOpen } from '../database/open-rows.ts';
 import { prepared, preparedRead, sql, statement } from '../database/statement.ts';
 import type { InboxKind, InboxTable } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
-import { NEXT_GUARD } from '../lanes/followers.ts';
-import type { SetBack } from '../schedule/due-store.ts';
+import { NEXT_GUARD } from '../lanes/claim-ahead.ts';
+import type { SetBack } from '../timers/due-store.ts';
 
 export const OPEN = ['received', 'handling', 'waiting'] as const;
 

@@ -7,19 +7,19 @@
 //   D3  A cursor of the platform is stored in the same unit as the deliveries that it covers.
 import { uuidv7 } from '../../shared/identifiers.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
-import type { Core } from '../core.ts';
+import type { Core } from '../core/core.ts';
 import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import { commitClaiming } from '../lanes/claims.ts';
+import { RecentRows } from '../lanes/just-committed.ts';
 import type { Slot } from '../lanes/lane-runner.ts';
-import { RecentRows } from '../lanes/recent-rows.ts';
 import { type Amount, refusal, roomForOwn } from './admission.ts';
 import { storeDead, type WhyDead } from './dead-letter.ts';
+import { findRepeats, type Repeat } from './duplicates.ts';
 import { type ItemHead, readDelivery } from './inbox-store.ts';
 import { letGoItems } from './left-items-store.ts';
 import { type Counted, OpenItems } from './open-items.ts';
 import { type Delivery, type NewRow, type PreparedItem, prepareItem, withoutRepeats } from './prepare-item.ts';
-import { findRepeats, type Repeat } from './repeats.ts';
 
 export interface InboxLimits {
   readonly maxPending: number;

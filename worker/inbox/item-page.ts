@@ -4,10 +4,10 @@
 //       between. What came in on an account is found by an index.
 import { sql as raw, type SelectQueryBuilder } from 'kysely';
 import { SvcError } from '../../shared/svc-error.ts';
-import type { Core } from '../core.ts';
+import type { Core } from '../core/core.ts';
 import { sql } from '../database/statement.ts';
 import type { InboxState, Tables } from '../database/tables.ts';
-import type { Page, PageRequest } from '../http/host-port.ts';
+import type { Page, PageRequest } from '../http/host-api.ts';
 
 export interface ListOf<Row> {
   readonly table: 'inbox' | 'outbox';

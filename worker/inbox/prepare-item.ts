@@ -1,7 +1,7 @@
 // A delivery as it will be stored: its row, its digest and the event that tells of it.
 import { hash } from 'node:crypto';
 import { uuidv7 } from '../../shared/identifiers.ts';
-import type { Core } from '../core.ts';
+import type { Core } from '../core/core.ts';
 import type { Statement } from '../database/unit.ts';
 import type { NewEvent } from '../events/event-types.ts';
 import { type InboxRow, receiveItem } from './inbox-store.ts';

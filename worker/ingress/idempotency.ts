@@ -1,8 +1,8 @@
 // Answers given under an Idempotency-Key, kept for a day: the same request again gets the same answer, another one is refused.
-import { type Core, commitOrThrow } from '../core.ts';
+import { type Core, commitOrThrow } from '../core/core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { Unit } from '../database/unit.ts';
-import type { IdempotencyStore, KeptAnswer } from '../http/host-port.ts';
+import type { IdempotencyStore, KeptAnswer } from '../http/host-api.ts';
 
 export function createIdempotency({
   writer,

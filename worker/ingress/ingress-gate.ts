@@ -5,16 +5,16 @@
 //   P3  Changes come one after the other: each is decided on the state that it replaces.
 //   P4  Until what is stored was read it is not known, which is told as such: neither open nor paused.
 import type { IngressChange, IngressState } from '../../shared/api/runtime.ts';
-import { readDateTime } from '../../shared/date-time.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { type Core, commitOrThrow, maskedText } from '../core.ts';
+import { readDateTime } from '../../shared/time/date-time.ts';
+import { type Core, commitOrThrow, maskedText } from '../core/core.ts';
 import { isOpen } from '../database/open-rows.ts';
 import { readMeta, writeMeta } from '../database/project-state.ts';
 import { sql } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { AskedOfIngress, Keep } from '../http/host-port.ts';
-import { type DueRow, putDue, removeDue, takeDue } from '../schedule/due-store.ts';
+import type { AskedOfIngress, Keep } from '../http/host-api.ts';
+import { type DueRow, putDue, removeDue, takeDue } from '../timers/due-store.ts';
 
 const KEY = 'ingress';
 const DUE_ID = 'ingress/until';

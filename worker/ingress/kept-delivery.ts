@@ -1,6 +1,6 @@
 // What is kept of a delivery beside its text: an id where the platform gives none, and headers without a secret (W5 of webhooks.ts).
 import { createHash } from 'node:crypto';
-import type { Core } from '../core.ts';
+import type { Core } from '../core/core.ts';
 import type { HeaderMap, RawRequest } from '../sdk/index.ts';
 
 /** Deliveries without an id of the platform are told apart by their body within this time. */

@@ -1,6 +1,7 @@
 // What a plugin says about a delivery. Its JavaScript may have answered anything: what is no answer throws, before anything is stored. Pure.
-import type { WebhookCapability } from '../handling/capabilities.ts';
+
 import { faultOfAnswer } from '../handling/http-answer.ts';
+import type { WebhookCapability } from '../handling/plan/capabilities.ts';
 import type { Verdict } from '../sdk/index.ts';
 
 export function verdictOf(verdict: Verdict | undefined): Verdict {

@@ -1,9 +1,9 @@
 // What the log says of deliveries that are refused, turned away, or taken and not understood, and of requests whose token is refused. There may be as
 // many as anybody likes: one line of each kind for an account and a minute tells of the first, and of how many came behind the last line. The metrics
 // count each.
-import { Seldom } from '../../shared/seldom.ts';
+import { Seldom } from '../../shared/log/seldom.ts';
 import { coerceError } from '../../shared/svc-error.ts';
-import type { Core } from '../core.ts';
+import type { Core } from '../core/core.ts';
 
 const MOST_REASON = 200;
 

@@ -3,12 +3,12 @@
 import type { WebhookAddress } from '../../shared/api/webhook.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { type Core, reasonOf } from '../core.ts';
+import { type Core, reasonOf } from '../core/core.ts';
 import { endpointNamed } from '../endpoints/endpoint-named.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
 import type { Endpoints } from '../endpoints/endpoints.ts';
-import type { GenerationView } from '../handling/generation-view.ts';
-import type { WebhookControl } from '../http/host-port.ts';
+import type { GenerationView } from '../handling/plan/generation-view.ts';
+import type { WebhookControl } from '../http/host-api.ts';
 import { errorCode } from '../sdk/errors.ts';
 
 export interface PublicAddress {

@@ -8,14 +8,14 @@
 //   W5  What is kept of the headers holds no secret: some platforms send theirs as it is.
 import { ownerOf } from '../../shared/identifiers.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
-import type { Core } from '../core.ts';
+import type { Core } from '../core/core.ts';
 import { checkArrivals } from '../endpoints/arrival-shapes.ts';
 import type { EndpointRunner } from '../endpoints/endpoint-runner.ts';
 import type { Endpoints } from '../endpoints/endpoints.ts';
-import type { PluginFailed } from '../engine-events.ts';
-import type { WebhookCapability } from '../handling/capabilities.ts';
-import type { GenerationView } from '../handling/generation-view.ts';
-import type { HttpReply, RawDelivery } from '../http/host-port.ts';
+import type { WebhookCapability } from '../handling/plan/capabilities.ts';
+import type { GenerationView } from '../handling/plan/generation-view.ts';
+import type { PluginFailed } from '../handling/run/failure.ts';
+import type { HttpReply, RawDelivery } from '../http/host-api.ts';
 import type { Accepted, Inbox } from '../inbox/inbox.ts';
 import type { Arrival, PlatformSocket, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';

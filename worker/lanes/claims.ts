@@ -3,7 +3,7 @@
 //   M1  A claim is a statement with a guard: refused where somebody else has ended the item.
 //   M2  A worker whose authority has gone to another one begins and ends nothing more: for it the storage is as good as failed, which the look at
 //       the database says within a second or two (database/database-host.ts), also where nothing is claimed.
-import type { Core } from '../core.ts';
+import type { Core } from '../core/core.ts';
 import { authorityGone, isFencedOut } from '../database/authority.ts';
 import type { Unit, UnitAnswer } from '../database/unit.ts';
 

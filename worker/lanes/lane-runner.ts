@@ -5,14 +5,15 @@
 //   X2  What a crash left half done is open on disk and comes again at the next start, in its old place.
 //       What is stored claimed has its lane for itself from before its commit: nothing of that lane is open on disk. It starts unread.
 //   X3  An item that cannot be run because the storage fails stays at the head of its lane and is tried again.
-import { within } from '../../shared/abort.ts';
-import { afterConnections } from '../../shared/connections-first.ts';
-import { madeProgress } from '../../shared/loop-progress.ts';
+
+import { afterConnections } from '../../shared/process/connections-first.ts';
+import { madeProgress } from '../../shared/process/loop-progress.ts';
 import { messageOf } from '../../shared/svc-error.ts';
-import type { Core } from '../core.ts';
+import { within } from '../../shared/time/abort.ts';
+import type { Core } from '../core/core.ts';
+import type { PlaceLimits } from './fair-shares.ts';
 import { LANE_WINDOW, type LaneItem, Lanes, type Refill } from './lanes.ts';
-import type { PlaceLimits } from './places.ts';
-import { UnreadLanes } from './unread-lanes.ts';
+import { UnreadLanes } from './unloaded-lanes.ts';
 
 /** `left`: the item is over; `waiting`: its lane waits until `release`; `again`: it may start again at once. */
 export type LaneOutcome = 'left' | 'waiting' | 'again';

@@ -4,7 +4,7 @@
 //   L2  No lane keeps more than `LANE_WINDOW` items in memory, no endpoint more than `ENDPOINT_LANES` lanes; the rest stay on disk until there is room.
 //   L3  Slow or held endpoints use their own shares of the concurrency and never the whole (places.ts); endpoints take turns.
 // No I/O here: the lane runner feeds it rows and does what it says.
-import { freePlaces, type PlaceLimits } from './places.ts';
+import { freePlaces, type PlaceLimits } from './fair-shares.ts';
 import { ReadyLanes } from './ready-lanes.ts';
 
 /** What lanes need to know of a stored item. */

@@ -7,8 +7,8 @@
 //   U4  An item that costs two deaths costs no third for `quarantineMs`: whoever starts the process again has not used up its starts by then.
 //   U5  Nor have many such items together: after WARY_AT deaths within that time an item is set aside at its first, and after REST_AT nothing starts
 //       until the first of them is as old. What comes in is stored meanwhile.
-import type { Core } from '../core.ts';
-import type { PlaceLimits } from './places.ts';
+import type { Core } from '../core/core.ts';
+import type { PlaceLimits } from './fair-shares.ts';
 
 /** What a process before this one died with. */
 export interface LeftInHand {

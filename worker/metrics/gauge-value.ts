@@ -1,5 +1,5 @@
 // What a gauge of a plugin says now. Apart from the registry, which a bot of `svc/testing` has no use for.
-import { within } from '../../shared/abort.ts';
+import { within } from '../../shared/time/abort.ts';
 
 const READ_LIMIT_MS = 1_000;
 

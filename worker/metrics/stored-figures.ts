@@ -1,6 +1,6 @@
 // Figures of the metrics that only the database knows: read at each scrape, by index. Without a database there are none.
 import { statSync } from 'node:fs';
-import type { Core } from '../core.ts';
+import type { Core } from '../core/core.ts';
 import { isOpen } from '../database/open-rows.ts';
 import { countStarts } from '../database/starts-ledger.ts';
 import { sql } from '../database/statement.ts';

@@ -1,6 +1,6 @@
 // How many calls an endpoint makes at once. What waits for its place keeps its order of asking. With a patience, a call that takes longer
 // gives its place away before it ends: one that hangs holds up nobody.
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/time/clock.ts';
 
 export interface CallSlotsOptions {
   readonly most: number;

@@ -11,7 +11,7 @@
 //   K5  Labels, names of files and of people hold no control, no mark of the direction of writing and nothing that no font shows: they stand
 //       beside each other, and could show another text than they are.
 
-import { plainName } from '../../shared/visible-text.ts';
+import { plainName } from '../../shared/log/visible-text.ts';
 import type { Can, FilesApart } from '../sdk/adapter.ts';
 import type { FileRef, MessageRef, Segment, UserRef } from '../sdk/message.ts';
 import { split } from './split.ts';

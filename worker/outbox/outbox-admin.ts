@@ -1,9 +1,9 @@
 // What an operator does with the outbox: look, send a dead or unknown one again (or take it as sent), hold an open one, drop one.
 import { SvcError } from '../../shared/svc-error.ts';
-import { type Core, maskedText } from '../core.ts';
+import { type Core, maskedText } from '../core/core.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { ItemStore, ReasonedChange } from '../http/host-port.ts';
+import type { ItemStore, ReasonedChange } from '../http/host-api.ts';
 import { iso, readItemPage, refuseStale, revisionOf, weightOf } from '../inbox/item-page.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
 import { dropped, dropSend, held, holdSend, replayed, replaySend } from './operator-store.ts';

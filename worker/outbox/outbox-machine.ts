@@ -15,7 +15,7 @@
 // The bound counts every attempt, those included that a crash cut: a send that ends the process each time is a dead letter after
 // `outbox.maxAttempts` of them. The wait counts only attempts that ended: a crash is not the platform's fault. Sends that were in hand
 // at a death go out one at a time, so that the others are not cut, and counted, with the guilty one; at two they are set aside (lanes/quarantine.ts).
-import { wholeWaitMs } from '../../shared/backoff.ts';
+import { wholeWaitMs } from '../../shared/time/backoff.ts';
 import type { SendResult } from '../sdk/index.ts';
 
 export type AttemptEnd = SendResult | { readonly kind: 'threw'; readonly reason: string } | { readonly kind: 'lost' };

@@ -5,11 +5,11 @@ import { isOpen } from '../database/open-rows.ts';
 import { prepared, preparedRead, sql, statement } from '../database/statement.ts';
 import type { OutboxTable } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
-import { NEXT_GUARD } from '../lanes/followers.ts';
+import { NEXT_GUARD } from '../lanes/claim-ahead.ts';
 import type { LaneItem } from '../lanes/lanes.ts';
 import type { LeftInHand } from '../lanes/quarantine.ts';
-import type { SetBack } from '../schedule/due-store.ts';
 import type { FileRef, MessageRef } from '../sdk/index.ts';
+import type { SetBack } from '../timers/due-store.ts';
 import type { StoredButton } from './compose.ts';
 
 export const OUTGOING_VERSION = 1;

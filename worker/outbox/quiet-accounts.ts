@@ -1,5 +1,5 @@
 // Accounts that a platform has told to be quiet for a while: none of their sends is begun before it is over, and none uses up an attempt.
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/time/clock.ts';
 
 export class QuietAccounts {
   readonly #clock: Clock;

@@ -1,7 +1,7 @@
 // The platform call of a stored one: references to our own sends become the ids that the platform gave them.
 import { messageOf } from '../../shared/svc-error.ts';
-import type { Core } from '../core.ts';
-import { fileFor } from '../handling/file-source.ts';
+import type { Core } from '../core/core.ts';
+import { fileFor } from '../files/file-source.ts';
 import type { MessageRef, Outgoing } from '../sdk/index.ts';
 import { type OutboxRow, readCall, readSendByKey, type StoredCall } from './outbox-store.ts';
 

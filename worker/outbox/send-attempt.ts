@@ -1,12 +1,13 @@
 // One attempt at one send: claims it, calls its platform, and stores what came of it.
-import { delay, within } from '../../shared/abort.ts';
-import { wholeWaitMs } from '../../shared/backoff.ts';
+
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
-import { reasonOf } from '../core.ts';
+import { delay, within } from '../../shared/time/abort.ts';
+import { wholeWaitMs } from '../../shared/time/backoff.ts';
+import { reasonOf } from '../core/core.ts';
+import { ownFailureIn } from '../core/own-failure.ts';
 import type { Statement } from '../database/unit.ts';
-import { ownFailureIn } from '../handling/own-failure.ts';
+import { type Claim, commitWith, type Follower } from '../lanes/claim-ahead.ts';
 import { commitClaiming } from '../lanes/claims.ts';
-import { type Claim, commitWith, type Follower } from '../lanes/followers.ts';
 import type { LaneOutcome } from '../lanes/lane-runner.ts';
 import { quarantineMs, quarantineReason } from '../lanes/quarantine.ts';
 import { errorCode } from '../sdk/errors.ts';
@@ -23,7 +24,7 @@ import {
   readSend,
   type SendHead,
 } from './outbox-store.ts';
-import { asRepeat, dropsRepeat, knowsKeys } from './repeats.ts';
+import { asRepeat, dropsRepeat, knowsKeys } from './resends.ts';
 import { resolveCall } from './resolve-call.ts';
 import { type SendSurface, takesAtOnce } from './send-surface.ts';
 import { type EndedSend, putOffSend, unitOf } from './send-units.ts';

@@ -1,7 +1,7 @@
 // How fast an endpoint may send: so many a second, and so many in a conversation. Spacing over the injected clock, because tests
 // own time (p-queue has timers of its own).
-import { delay } from '../../shared/abort.ts';
-import type { Clock } from '../../shared/clock.ts';
+import { delay } from '../../shared/time/abort.ts';
+import type { Clock } from '../../shared/time/clock.ts';
 
 export interface Rate {
   readonly perSecond?: number;

@@ -3,7 +3,7 @@ import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
 import type { LaneOutcome } from '../lanes/lane-runner.ts';
-import { putDue } from '../schedule/due-store.ts';
+import { putDue } from '../timers/due-store.ts';
 import type { SendVerdict } from './outbox-machine.ts';
 import { endSend, finishSend, type OutboxRow, postponeSend } from './outbox-store.ts';
 

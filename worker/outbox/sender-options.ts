@@ -1,11 +1,11 @@
 // What the sender is given, and what its attempts share.
-import type { Core } from '../core.ts';
-import type { PlaceLimits } from '../lanes/places.ts';
-import type { RecentRows } from '../lanes/recent-rows.ts';
+import type { Core } from '../core/core.ts';
+import type { PlaceLimits } from '../lanes/fair-shares.ts';
+import type { RecentRows } from '../lanes/just-committed.ts';
 import type { CallSlots } from './call-slots.ts';
+import type { OwnWaits } from './host-failure-backoff.ts';
 import type { SendVerdict } from './outbox-machine.ts';
 import type { NewOutboxRow, OutboxRow } from './outbox-store.ts';
-import type { OwnWaits } from './own-waits.ts';
 import type { QuietAccounts } from './quiet-accounts.ts';
 import type { SendRate } from './send-rate.ts';
 import type { SurfaceState } from './send-surface.ts';

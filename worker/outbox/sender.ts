@@ -8,12 +8,12 @@
 //       them as well.
 //   S3  Every send ends as sent, dead or unknown, each with an event; never silently.
 //   S4  A send whose endpoint is not online, or was told to be quiet, waits for it without using up attempts.
-import { Followers } from '../lanes/followers.ts';
+import { Followers } from '../lanes/claim-ahead.ts';
 import { LaneRunner } from '../lanes/lane-runner.ts';
 import { Quarantine } from '../lanes/quarantine.ts';
 import { CallSlots } from './call-slots.ts';
+import { OwnWaits } from './host-failure-backoff.ts';
 import { readOpenSends, readSendLane, readSendsInHand, type SendHead } from './outbox-store.ts';
-import { OwnWaits } from './own-waits.ts';
 import { QuietAccounts } from './quiet-accounts.ts';
 import { SendAttempt } from './send-attempt.ts';
 import { SendRate } from './send-rate.ts';

@@ -7,7 +7,7 @@
 //   L3  Links and mentions are cut only where one alone is over the limit: then they are text.
 import type { Can } from '../sdk/adapter.ts';
 import { plainText, type Segment } from '../sdk/message.ts';
-import { render } from '../sdk/render.ts';
+import { render } from '../sdk/text/render.ts';
 
 type Limits = Can['text'];
 

@@ -1,7 +1,8 @@
 // Sends on their way to the disk: who meets one there before the answer to its commit is here waits for that, and each starts as soon as it
 // is stored, unless something of its conversation comes before it.
+
+import type { RecentRows } from '../lanes/just-committed.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
-import type { RecentRows } from '../lanes/recent-rows.ts';
 import { headOf, type NewOutboxRow, type SendHead } from './outbox-store.ts';
 
 /** To be called before the commit; what is returned is to be called after it, whatever came of it. */

@@ -4,8 +4,8 @@
 // for by its path, since closing a descriptor of it would drop SQLite's locks.
 import { opendir, realpath, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
-import type { Clock, Timer } from '../../shared/clock.ts';
 import { SvcError } from '../../shared/svc-error.ts';
+import type { Clock, Timer } from '../../shared/time/clock.ts';
 
 export interface DiskLimits {
   readonly maxBytes: number;

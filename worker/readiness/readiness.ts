@@ -1,6 +1,6 @@
 // The readiness report and since when each check says what it says. Facts are looked at on every change and once a second.
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../shared/time/clock.ts';
 import { evaluate, type Finding, type ReadinessFacts } from './evaluate.ts';
 
 export interface ReadinessDeps {

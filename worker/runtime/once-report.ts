@@ -5,15 +5,15 @@ import { relative, resolve } from 'node:path';
 import type { ConfigFault } from '../../shared/config/fault.ts';
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import type { Mode } from '../../shared/config/mode.ts';
+import { projectPaths } from '../../shared/files/paths.ts';
+import { checkStateFolder } from '../../shared/files/state-folder.ts';
 import { endpointId, ownerOf } from '../../shared/identifiers.ts';
-import { projectPaths } from '../../shared/paths.ts';
-import { checkStateFolder } from '../../shared/state-folder.ts';
 import { coerceError, type SvcError } from '../../shared/svc-error.ts';
 import { readStoredSchema, type StoredSchema } from '../database/stored-schema.ts';
-import type { OnceFault, OnceReport, TaskOptions } from '../task.ts';
-import { alsoFailed } from './assembly-errors.ts';
-import { refuseUntrusted } from './plugin-files.ts';
-import { isProjectFile, resolvePlugin } from './plugin-loader.ts';
+import { alsoFailed } from './loading/assembly-errors.ts';
+import { refuseUntrusted } from './loading/plugin-files.ts';
+import { isProjectFile, resolvePlugin } from './loading/plugin-loader.ts';
+import type { OnceFault, OnceReport, TaskOptions } from './once-types.ts';
 
 export interface StoredState {
   readonly file: string;

@@ -18,17 +18,17 @@ import { withheldVariables } from '../../shared/config/environment.ts';
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import type { Mode } from '../../shared/config/mode.ts';
 import { ERRORS } from '../../shared/error-codes.ts';
-import { EXIT } from '../../shared/exit-codes.ts';
+import { EXIT } from '../../shared/process/exit-codes.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
-import type { Core } from '../core.ts';
+import type { Core } from '../core/core.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { Logger } from '../sdk/index.ts';
-import { assemble, type Candidate } from './assemble.ts';
-import { foreignCause, presentable } from './assembly-errors.ts';
-import { type CommittedBy, commitGeneration } from './commit-generation.ts';
-import { DRAIN_LIMIT_MS, type FileUrl, Generation } from './generation.ts';
-import { LoadedCode } from './loaded-code.ts';
-import { changedFixedKeys, restartRequired } from './restart-required.ts';
+import { type CommittedBy, commitGeneration } from './generations/commit-generation.ts';
+import { DRAIN_LIMIT_MS, type FileUrl, Generation } from './generations/generation.ts';
+import { changedFixedKeys, restartRequired } from './generations/restart-required.ts';
+import { assemble, type Candidate } from './loading/assemble.ts';
+import { foreignCause, presentable } from './loading/assembly-errors.ts';
+import { LoadedCode } from './loading/loaded-code.ts';
 
 export interface RuntimeOptions {
   readonly core: Core;

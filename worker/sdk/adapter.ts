@@ -4,13 +4,13 @@
 //   A2  `send` is one call to the platform: the host has split, degraded, rendered, resolved ids and waited, and repeats.
 //   A3  `connect` holds the connection until `link.signal` aborts; returning or throwing means lost: reconnect with backoff, without end.
 import type { TObject, TProperties } from 'typebox';
-import type { CheckResult, CheckTools } from './account-check.ts';
 import { markDefinition } from './definition-mark.ts';
 import type { Logger } from './handler-context.ts';
 import type { Conversation, FileRef, Rich, Segment, User } from './message.ts';
-import type { PlatformSocket } from './platform-socket.ts';
+import type { CheckResult, CheckTools } from './platform/account-check.ts';
+import type { PlatformSocket } from './platform/platform-socket.ts';
 import type { HttpAnswer, RawRequest, Verdict } from './request.ts';
-import type { Values } from './schema.ts';
+import type { Values } from './schema/schema.ts';
 
 /** What the platform has. Whatever is missing is degraded by the host, the same for all adapters. */
 export interface Can {

@@ -2,7 +2,7 @@
 import type { TProperties } from 'typebox';
 import type { Ctx } from './handler-context.ts';
 import type { Options } from './options.ts';
-import type { Values } from './schema.ts';
+import type { Values } from './schema/schema.ts';
 
 /** A tool by its schema: the input is checked before `run` sees it. */
 export interface AgentTool<I extends TProperties, O, X = unknown> extends Options {

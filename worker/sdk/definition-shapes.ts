@@ -1,7 +1,7 @@
 // The keys of a plugin and of an adapter, for plain JavaScript: an adapter whose `catchUp` is misspelt would catch nothing up.
 import type { AdapterDefinition, Can } from './adapter.ts';
 import type { PluginSpec } from './plugin.ts';
-import { ABOVE_0, ANY, FLAG, type Form, FUNCTION, faultOfShape, form, nested, type Shape } from './shape.ts';
+import { ABOVE_0, ANY, FLAG, type Form, FUNCTION, faultOfShape, form, nested, type Shape } from './schema/shape.ts';
 
 type Forms<T> = Readonly<Record<keyof T, Form>>;
 

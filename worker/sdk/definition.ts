@@ -1,12 +1,12 @@
 // The host's side of definitions: from a module's default export to the typed object that its author wrote.
 import type { TProperties } from 'typebox';
 import type { AdapterDefinition } from './adapter.ts';
-import { faultOfCan } from './can-fault.ts';
 import { invalid, readDefinition } from './definition-mark.ts';
 import { ADAPTER, PLUGIN } from './definition-shapes.ts';
 import type { Parts } from './parts.ts';
+import { faultOfCan } from './platform/can-fault.ts';
 import type { Done, Setup } from './plugin.ts';
-import { faultOfShape, type Shape } from './shape.ts';
+import { faultOfShape, type Shape } from './schema/shape.ts';
 
 export { type DefinitionMark, readDefinition } from './definition-mark.ts';
 

@@ -1,7 +1,6 @@
 // 'svc': what plugins and adapters import. Stateless functions that make plain marked data; no class is ever tested with instanceof,
 // because the host has its own copy of these files. The only barrel beside `testing/index.ts`: it is the public API.
 
-export type { CheckResult, CheckTools } from './account-check.ts';
 export {
   type AdapterDefinition,
   type AdapterModule,
@@ -16,13 +15,10 @@ export {
   type SendResult,
 } from './adapter.ts';
 export { type AgentTool, defineAgentTool } from './agent-tool.ts';
-export { parse } from './check.ts';
-export { showDuration } from './duration.ts';
 export { accountFailed, giveUp, retryLater, userError } from './errors.ts';
 export { defineEvent } from './event-type.ts';
 export type { Action, Cell, Counter, Dialog, EventType, State, Task } from './handle.ts';
 export type { ChatCtx, Ctx, Json, Logger, OnceOptions, Page, When } from './handler-context.ts';
-export { md } from './markup.ts';
 export {
   type Body,
   type Button,
@@ -42,7 +38,10 @@ export {
 } from './message.ts';
 export type { Options } from './options.ts';
 export type { Agents, CommandHelp, Commands, Parts, Workroom } from './parts.ts';
-export type { PlatformSocket } from './platform-socket.ts';
+export type { CheckResult, CheckTools } from './platform/account-check.ts';
+export type { PlatformSocket } from './platform/platform-socket.ts';
+export { readJson, sendResult } from './platform/respond.ts';
+export { verifyHmac } from './platform/signature.ts';
 export {
   type CommandSpec,
   type CronSpec,
@@ -63,7 +62,7 @@ export {
   type WebhookSpec,
 } from './plugin.ts';
 export type { HeaderMap, HttpAnswer, RawRequest, Verdict } from './request.ts';
-export { readJson, sendResult } from './respond.ts';
+export { parse } from './schema/check.ts';
 export {
   type ListNote,
   type Note,
@@ -86,6 +85,7 @@ export {
   type TUnsafe,
   t,
   type Values,
-} from './schema.ts';
+} from './schema/schema.ts';
 export type { Secret } from './secret.ts';
-export { verifyHmac } from './signature.ts';
+export { showDuration } from './text/duration.ts';
+export { md } from './text/markup.ts';

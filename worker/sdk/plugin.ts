@@ -12,7 +12,7 @@ import type { Body, Inbound } from './message.ts';
 import type { Options } from './options.ts';
 import type { Parts } from './parts.ts';
 import type { HeaderMap, HttpAnswer, RawRequest, Verdict } from './request.ts';
-import type { Values } from './schema.ts';
+import type { Values } from './schema/schema.ts';
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler may simply not answer.
 export type Reply = Body | void | Promise<Body | void>;

@@ -5,9 +5,9 @@
 //   D3  A main thread that waits inside the system has no stack to give until it is back: the report says so.
 //   D4  A pulse that stood still because the machine slept is no silence: this thread slept, too.
 
-import { stableJson } from '../../shared/atomic-file.ts';
-import { SecretRegistry } from '../../shared/redaction.ts';
-import { blockedReportPath, writeReport } from '../../shared/report-folder.ts';
+import { stableJson } from '../../shared/files/atomic-file.ts';
+import { SecretRegistry } from '../../shared/log/redaction.ts';
+import { blockedReportPath, writeReport } from '../../shared/log/report-folder.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { GuardOrder } from './loop-guard.ts';
 import { type StackFrame, takeMainStack } from './main-stack.ts';

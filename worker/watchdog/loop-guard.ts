@@ -3,9 +3,9 @@
 // The thread is the writer's, which waits for work most of the time: a thread of its own would cost 9 MB. See blocked-loop.ts.
 import type { Worker } from 'node:worker_threads';
 import type { LoadedConfig } from '../../shared/config/load.ts';
-import type { Log } from '../../shared/logger.ts';
-import type { ProjectPaths } from '../../shared/paths.ts';
-import { blockedReportPath } from '../../shared/report-folder.ts';
+import type { ProjectPaths } from '../../shared/files/paths.ts';
+import type { Log } from '../../shared/log/logger.ts';
+import { blockedReportPath } from '../../shared/log/report-folder.ts';
 
 export interface LoopGuardOptions {
   readonly paths: Pick<ProjectPaths, 'reportsDir'>;

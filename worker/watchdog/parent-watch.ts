@@ -1,5 +1,5 @@
 // In another thread of the worker: ends the process once its parent is gone, although the event loop may be blocked. For systems whose kernel
-// does not do it (shared/parent-guard.ts); a loop that is free hears of it by itself, over IPC.
+// does not do it (shared/process/parent-guard.ts); a loop that is free hears of it by itself, over IPC.
 
 /** What the thread is told. */
 export interface ParentOrder {

@@ -1,10 +1,10 @@
 // `svc chat`: a chat with the bot in the terminal, through the sandbox. Lines may also come from a pipe.
 import { createInterface } from 'node:readline';
-import { EXIT, type ExitCode } from '../../../shared/exit-codes.ts';
-import { type ChatLine, ChatSession, type ChatSink } from '../chat-session.ts';
+import { EXIT, type ExitCode } from '../../../shared/process/exit-codes.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { type ChatLine, ChatSession, type ChatSink } from '../connect/chat-session.ts';
 import { countOption, textOption } from '../options.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../output/printable.ts';
 
 const WAIT_MS = 10_000;
 

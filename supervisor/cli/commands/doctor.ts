@@ -2,8 +2,8 @@
 // It writes nothing but with --fix, and uses a network with --edge, --endpoint and --live alone.
 import { readFileSync } from 'node:fs';
 import { loadConfig } from '../../../shared/config/load.ts';
-import { EXIT, type ExitCode } from '../../../shared/exit-codes.ts';
-import { projectPaths } from '../../../shared/paths.ts';
+import { projectPaths } from '../../../shared/files/paths.ts';
+import { EXIT, type ExitCode } from '../../../shared/process/exit-codes.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { hostAddress, maySendToken } from '../doctor/address.ts';
@@ -12,7 +12,7 @@ import { CHECKS } from '../doctor/checks.ts';
 import { repairAll } from '../doctor/repair.ts';
 import { countsText, statusMark } from '../doctor/status-mark.ts';
 import { parseDuration } from '../duration.ts';
-import { unknownWord } from '../usage-error.ts';
+import { unknownWord } from '../output/usage-error.ts';
 
 export const command: Command = {
   noun: 'doctor',

@@ -1,11 +1,11 @@
 // `svc endpoints list|show|enable|disable|reconnect`.
 import { randomUUID } from 'node:crypto';
-import { EXIT } from '../../../shared/exit-codes.ts';
-import { allEndpoints, type Endpoint } from '../all-endpoints.ts';
+import { EXIT } from '../../../shared/process/exit-codes.ts';
 import type { Command } from '../command.ts';
+import { allEndpoints, type Endpoint } from '../connect/all-endpoints.ts';
 import { textArgument } from '../options.ts';
-import { shown } from '../printable.ts';
-import { orNotServing, requireGeneration } from '../serving.ts';
+import { shown } from '../output/printable.ts';
+import { orNotServing, requireGeneration } from '../output/serving.ts';
 
 const list: Command = {
   noun: 'endpoints',

@@ -1,10 +1,10 @@
 // `svc events tail`: the event stream, followed over restarts; a hole is shown as a line of its own.
-import { EXIT } from '../../../shared/exit-codes.ts';
+import { EXIT } from '../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext, Printer } from '../command.ts';
-import { followEvents, type StreamMessage } from '../event-follower.ts';
+import { followEvents, type StreamMessage } from '../connect/event-follower.ts';
 import { textOption } from '../options.ts';
-import { shown } from '../printable.ts';
+import { shown } from '../output/printable.ts';
 
 export const command: Command = {
   noun: 'events',

@@ -1,11 +1,11 @@
 // `svc help exit-codes|environment|guides|completions`.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EXIT } from '../../../shared/exit-codes.ts';
+import { EXIT } from '../../../shared/process/exit-codes.ts';
 import type { Command } from '../command.ts';
-import { completionScript, SHELLS } from '../completions.ts';
 import { ownPackage } from '../init/own-package.ts';
-import { unknownWord } from '../usage-error.ts';
+import { completionScript, SHELLS } from '../output/completions.ts';
+import { unknownWord } from '../output/usage-error.ts';
 
 const CODES: readonly (readonly [number, string, string])[] = [
   [EXIT.ok, 'all', 'done; stopped on request; status: up and ready'],

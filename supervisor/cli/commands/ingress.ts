@@ -1,11 +1,11 @@
 // `svc ingress pause|resume|status`: whether deliveries are taken; stored, survives restarts.
 import { randomUUID } from 'node:crypto';
 import type { IngressState } from '../../../shared/api/runtime.ts';
-import { EXIT } from '../../../shared/exit-codes.ts';
+import { EXIT } from '../../../shared/process/exit-codes.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { parseDuration } from '../duration.ts';
 import { textOption, wordOption } from '../options.ts';
-import { shown } from '../printable.ts';
+import { shown } from '../output/printable.ts';
 
 interface Ingress extends IngressState {
   readonly waiting?: Waiting;

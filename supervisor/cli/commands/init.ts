@@ -1,7 +1,7 @@
 // `svc init`: makes a project. Asks on a terminal, takes flags elsewhere; never overwrites; ends with the next three commands.
 import { randomBytes } from 'node:crypto';
 import { basename, relative, resolve } from 'node:path';
-import { EXIT } from '../../../shared/exit-codes.ts';
+import { EXIT } from '../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { wrongName, wrongPort } from '../init/answer-rules.ts';

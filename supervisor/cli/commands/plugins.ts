@@ -1,8 +1,8 @@
 // `svc plugins list`: the plugins of the current generation, what they registered, and who is asked before whom.
-import { EXIT } from '../../../shared/exit-codes.ts';
+import { EXIT } from '../../../shared/process/exit-codes.ts';
 import type { Command } from '../command.ts';
-import { shown } from '../printable.ts';
-import { requireGeneration } from '../serving.ts';
+import { shown } from '../output/printable.ts';
+import { requireGeneration } from '../output/serving.ts';
 
 type Plugin = Readonly<Record<string, unknown>>;
 

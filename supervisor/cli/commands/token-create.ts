@@ -1,6 +1,6 @@
 // `svc token create`: a token for http.token, http.demoToken or http.tokens[]. It is printed, not stored.
 import { randomBytes } from 'node:crypto';
-import { EXIT } from '../../../shared/exit-codes.ts';
+import { EXIT } from '../../../shared/process/exit-codes.ts';
 import type { Command } from '../command.ts';
 
 const TOKEN_BYTES = 32;

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import type { WebhookAddress } from '../../../shared/api/webhook.ts';
 import { nearestOrKnown } from '../../../shared/config/nearest.ts';
-import { EXIT } from '../../../shared/exit-codes.ts';
+import { EXIT } from '../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command } from '../command.ts';
 import { textArgument } from '../options.ts';
-import { shown } from '../printable.ts';
-import { orNotServing, requireGeneration } from '../serving.ts';
+import { shown } from '../output/printable.ts';
+import { orNotServing, requireGeneration } from '../output/serving.ts';
 
 const NO_ADDRESS = 'only paths: set http.publicUrl in svc.config.yml to the address at which platforms reach this host';
 

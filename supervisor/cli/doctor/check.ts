@@ -1,6 +1,6 @@
 // What a check of `svc doctor` is: a stable id, and an answer with its reason and the command that mends it.
 import type { LoadedConfig } from '../../../shared/config/load.ts';
-import type { ProjectPaths } from '../../../shared/paths.ts';
+import type { ProjectPaths } from '../../../shared/files/paths.ts';
 
 export type CheckStatus = 'ok' | 'warn' | 'error' | 'skip';
 

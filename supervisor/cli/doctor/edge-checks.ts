@@ -3,7 +3,7 @@
 //   G1  The token goes over plain HTTP to this machine alone, unless that is allowed.
 //   G2  Nothing is changed in the host: its status, an echo, the beginning of the stream, a WebSocket that is closed at once.
 import { createHash, randomBytes } from 'node:crypto';
-import { MOST_SKEW_MS, skewMs } from '../../../shared/clock-skew.ts';
+import { MOST_SKEW_MS, skewMs } from '../../../shared/time/clock-skew.ts';
 import { type Check, type Edge, type Finding, fault, ok, type Subject, skip, warn } from './check.ts';
 import { ask, type EdgeAnswer, openSocket } from './edge-request.ts';
 

@@ -1,12 +1,12 @@
 // `svc doctor --endpoint <name>`: what the adapter of an account finds out about it at its platform. Nothing is changed there, and no host
 // has to run. The only part of doctor besides --edge and --live that uses a network.
 import type { CheckedAccount } from '../../../shared/api/account-check.ts';
-import { EXIT, type ExitCode } from '../../../shared/exit-codes.ts';
+import { EXIT, type ExitCode } from '../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { CommandContext } from '../command.ts';
-import { shown } from '../printable.ts';
-import { unknownWord } from '../usage-error.ts';
-import { loadTasks } from '../worker-entry.ts';
+import { shown } from '../output/printable.ts';
+import { unknownWord } from '../output/usage-error.ts';
+import { loadTasks } from '../start/worker-entry.ts';
 import type { CheckStatus } from './check.ts';
 import { countsText, statusMark } from './status-mark.ts';
 

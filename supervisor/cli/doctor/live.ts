@@ -6,7 +6,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { SvcError } from '../../../shared/svc-error.ts';
-import { readAnswer } from '../read-answer.ts';
+import { readAnswer } from '../connect/read-answer.ts';
 import { hostAddress, maySendToken } from './address.ts';
 
 export interface LiveOptions {

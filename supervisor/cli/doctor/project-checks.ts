@@ -1,10 +1,10 @@
 // Checks of what lies in the project folder: Node, package, lockfile, configuration, .env, token.
 import { chmodSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isRefused } from '../../../shared/config/checks/file-trust.ts';
 import { strangeLines } from '../../../shared/config/environment.ts';
-import { isRefused } from '../../../shared/config/file-trust.ts';
-import { CONFIG_FILE, ENV_FILE } from '../../../shared/paths.ts';
-import { untrustedFiles } from '../worker-entry.ts';
+import { CONFIG_FILE, ENV_FILE } from '../../../shared/files/paths.ts';
+import { untrustedFiles } from '../start/worker-entry.ts';
 import { type Check, type Finding, fault, ok, repairable, type Subject, skip, warn, withConfig } from './check.ts';
 import { inRange } from './version-range.ts';
 

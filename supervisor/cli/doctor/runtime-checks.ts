@@ -2,10 +2,10 @@
 // nothing, and a host that is ready may hear nobody.
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
 import { coerceError } from '../../../shared/svc-error.ts';
-import { allEndpoints, type Endpoint } from '../all-endpoints.ts';
-import { findRunning } from '../control-client.ts';
-import { hostConnector, loopbackOf } from '../host-client.ts';
-import { shown } from '../printable.ts';
+import { allEndpoints, type Endpoint } from '../connect/all-endpoints.ts';
+import { findRunning } from '../connect/control-client.ts';
+import { hostConnector, loopbackOf } from '../connect/host-client.ts';
+import { shown } from '../output/printable.ts';
 import { type Check, type Finding, ok, type Subject, skip, warn } from './check.ts';
 
 export const RUNTIME_CHECKS: readonly Check[] = [

@@ -2,17 +2,17 @@
 import { accessSync, chmodSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { DAMAGED_REMEDY, RIGHTS_REMEDY } from '../../../shared/database-remedies.ts';
-import { readHistoryEnd } from '../../../shared/history-end.ts';
+import { DAMAGED_REMEDY, RIGHTS_REMEDY } from '../../../shared/files/database-remedies.ts';
+import { readHistoryEnd } from '../../../shared/files/history-end.ts';
+import { notedHistory, refuseLostHistory, shortenedHistory } from '../../../shared/files/lost-history.ts';
+import { checkStateFolder } from '../../../shared/files/state-folder.ts';
 import { isEveryAddress } from '../../../shared/ip-address.ts';
-import { notedHistory, refuseLostHistory, shortenedHistory } from '../../../shared/lost-history.ts';
-import { bindFault, listenerOf } from '../../../shared/port-owner.ts';
-import { commandOf } from '../../../shared/process-identity.ts';
-import { checkStateFolder } from '../../../shared/state-folder.ts';
+import { bindFault, listenerOf } from '../../../shared/process/port-owner.ts';
+import { commandOf } from '../../../shared/process/process-identity.ts';
 import { coerceError, messageOf } from '../../../shared/svc-error.ts';
-import { findRunning, liveWorker, type RunningProject } from '../control-client.ts';
+import { findRunning, liveWorker, type RunningProject } from '../connect/control-client.ts';
 import { type KnownOwner, knownOwners, ownerPlaces } from '../service/owners.ts';
-import { storedSchema } from '../worker-entry.ts';
+import { storedSchema } from '../start/worker-entry.ts';
 import { type Check, type Finding, fault, ok, repairable, type Subject, skip, warn, withConfig } from './check.ts';
 
 const MIB = 1024 * 1024;

@@ -1,7 +1,7 @@
 // The lockfile of a new project: made by npm, kept only when it locks this svc and not another package of that name.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRecord } from '../../../shared/config/json-schema.ts';
+import { isRecord } from '../../../shared/config/schema/json-schema.ts';
 
 const NPM_TIMEOUT_MS = 180_000;
 const NPM = ['install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isRecord } from '../../../shared/config/json-schema.ts';
+import { isRecord } from '../../../shared/config/schema/json-schema.ts';
 
 /** `^1.2.3` where svc is installed as a package, `file:…` where it runs from a checkout. */
 export function svcDependency(folder: string): string {

@@ -2,8 +2,8 @@
 //
 //   - Scripts start Node with `exec`, so that signals reach it and its exit codes (51, 75) reach the owner.
 //   - `npm run build` compiles `plugins/` to `dist/plugins/`, which production runs; development runs the TypeScript itself.
-import { EXAMPLE_TOKEN } from '../../../shared/config/token-checks.ts';
-import { CONFIG_FILE, ENV_FILE } from '../../../shared/paths.ts';
+import { EXAMPLE_TOKEN } from '../../../shared/config/checks/token-checks.ts';
+import { CONFIG_FILE, ENV_FILE } from '../../../shared/files/paths.ts';
 import { HELLO_PLUGIN, HELLO_TEST } from './hello-plugin.ts';
 
 export interface Answers {

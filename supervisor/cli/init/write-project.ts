@@ -5,7 +5,7 @@
 //   I3  New files are opened exclusively: a file or link that appears meanwhile is not written through.
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { linkTarget } from '../../../shared/config/small-file.ts';
+import { linkTarget } from '../../../shared/config/checks/small-file.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import type { TemplateFile } from './templates.ts';
 

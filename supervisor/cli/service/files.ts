@@ -1,8 +1,8 @@
 // Files of an owner of the machine: written as a whole, readable by all as the owner expects; and the folders that a hardened unit writes to.
 import { chownSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { writeFileAtomic } from '../../../shared/atomic-file.ts';
-import type { ProjectPaths } from '../../../shared/paths.ts';
+import { writeFileAtomic } from '../../../shared/files/atomic-file.ts';
+import type { ProjectPaths } from '../../../shared/files/paths.ts';
 import type { ServiceFile } from './service.ts';
 
 export function writeServiceFile({ path, text }: ServiceFile): void {

@@ -1,9 +1,9 @@
 // What has to hold before a service is installed: rights, a user, files that its sandbox lets it see, and no other owner.
 import { statSync } from 'node:fs';
-import { projectPaths } from '../../../shared/paths.ts';
+import { projectPaths } from '../../../shared/files/paths.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { CommandContext } from '../command.ts';
-import { findRunning } from '../control-client.ts';
+import { findRunning } from '../connect/control-client.ts';
 import type { Owner } from './files.ts';
 import { systemUser } from './names.ts';
 import { knownOwners, ownerPlaces } from './owners.ts';

@@ -6,7 +6,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { projectPaths } from '../../../shared/paths.ts';
+import { projectPaths } from '../../../shared/files/paths.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { writeServiceFile } from './files.ts';
 import { type Ran, runProgram, showProgram } from './programs.ts';

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { loadConfig } from '../../../shared/config/load.ts';
-import { projectPaths } from '../../../shared/paths.ts';
+import { projectPaths } from '../../../shared/files/paths.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { CommandContext, CommandOption } from '../command.ts';
 import { ownPackage } from '../init/own-package.ts';

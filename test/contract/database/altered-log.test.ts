@@ -5,15 +5,15 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { systemClock } from '../../../shared/clock.ts';
 import { Sqlite } from '../../../shared/sqlite.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
-import { openReadOnly } from '../../../worker/database/connection.ts';
+import { systemClock } from '../../../shared/time/clock.ts';
 import { DatabaseHost, threadRunner } from '../../../worker/database/database-host.ts';
 import { SqliteReader } from '../../../worker/database/reader.ts';
+import { openReadOnly } from '../../../worker/database/sqlite/connection.ts';
+import { WriterCore } from '../../../worker/database/sqlite/writer-core.ts';
 import type { Unit } from '../../../worker/database/unit.ts';
 import { GroupingWriter, type GroupRunner, inlineRunner } from '../../../worker/database/writer.ts';
-import { WriterCore } from '../../../worker/database/writer-core.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 

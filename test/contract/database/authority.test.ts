@@ -4,13 +4,13 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { holdsAuthority, readAuthority, takeAuthority } from '../../../worker/database/authority.ts';
-import { openReadOnly } from '../../../worker/database/connection.ts';
 import { threadRunner } from '../../../worker/database/database-host.ts';
 import { SqliteReader } from '../../../worker/database/reader.ts';
+import { openReadOnly } from '../../../worker/database/sqlite/connection.ts';
+import { WriterCore } from '../../../worker/database/sqlite/writer-core.ts';
 import { sql, statement } from '../../../worker/database/statement.ts';
 import type { Statement, Unit } from '../../../worker/database/unit.ts';
 import { GroupingWriter, type GroupRunner, inlineRunner } from '../../../worker/database/writer.ts';
-import { WriterCore } from '../../../worker/database/writer-core.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 
 const KINDS: Readonly<Record<string, (file: string) => GroupRunner>> = {

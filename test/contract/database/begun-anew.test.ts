@@ -1,14 +1,14 @@
 // Nothing is appended behind what only the kernel may have (W6): the log is brought over and emptied behind a failed write and behind a crash.
-// What the disk then has is tried in test/longer/failed-sync.test.ts.
+// What the disk then has is tried in test/process/storage/failed-sync.test.ts.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Database } from '../../../shared/sqlite.ts';
-import { openReadOnly } from '../../../worker/database/connection.ts';
+import { openReadOnly } from '../../../worker/database/sqlite/connection.ts';
+import { WriterCore } from '../../../worker/database/sqlite/writer-core.ts';
 import type { Unit } from '../../../worker/database/unit.ts';
-import { WriterCore } from '../../../worker/database/writer-core.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 
 const put = (key: string): Unit => ({

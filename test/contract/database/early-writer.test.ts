@@ -4,14 +4,14 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import { openReadOnly } from '../../../worker/database/connection.ts';
-import { EarlyWriter } from '../../../worker/database/early-writer.ts';
 import { SqliteReader } from '../../../worker/database/reader.ts';
-import { startWriterThread } from '../../../worker/database/start-thread.ts';
+import { openReadOnly } from '../../../worker/database/sqlite/connection.ts';
+import { EarlyWriter } from '../../../worker/database/sqlite/early-writer.ts';
+import { startWriterThread } from '../../../worker/database/sqlite/start-thread.ts';
 import { sql, statement } from '../../../worker/database/statement.ts';
 import type { Unit } from '../../../worker/database/unit.ts';
 import { GroupingWriter } from '../../../worker/database/writer.ts';
-import { slowToMigrate } from '../../support/slow-migration.ts';
+import { slowToMigrate } from '../../support/disk/slow-migration.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 

@@ -1,10 +1,10 @@
 // Housekeeping shares the writer with what is acknowledged: what one of its units does bounds how long an acknowledgement waits behind it.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Core } from '../../../worker/core.ts';
-import { Housekeeping } from '../../../worker/database/housekeeping.ts';
+import type { Core } from '../../../worker/core/core.ts';
 import type { Unit } from '../../../worker/database/unit.ts';
-import { engineHost } from '../../support/engine-host.ts';
+import { Housekeeping } from '../../../worker/host/housekeeping.ts';
+import { engineHost } from '../../support/hosts/engine-host.ts';
 
 const MANY = 1_200;
 const MOST_OF_A_UNIT = 500;

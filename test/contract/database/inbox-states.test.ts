@@ -2,10 +2,10 @@
 // has ended has its time, and nothing else has: `isOpen` asks for that alone.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { WriterCore } from '../../../worker/database/sqlite/writer-core.ts';
 import type { InboxState } from '../../../worker/database/tables.ts';
 import type { Statement } from '../../../worker/database/unit.ts';
 import { GroupingWriter, inlineRunner } from '../../../worker/database/writer.ts';
-import { WriterCore } from '../../../worker/database/writer-core.ts';
 import { type InboxEvent, stepItem } from '../../../worker/inbox/inbox-machine.ts';
 import {
   buryItem,

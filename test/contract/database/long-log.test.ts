@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { it } from 'node:test';
-import { keepLogShort } from '../../../worker/database/checkpoint.ts';
-import { openWritable } from '../../../worker/database/connection.ts';
+import { openWritable } from '../../../worker/database/sqlite/connection.ts';
+import { keepLogShort } from '../../../worker/database/sqlite/wal/checkpoint.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
 /** The lock of who brings over (SQLite's file format, 2.3.3), in a process of its own until its input ends. */

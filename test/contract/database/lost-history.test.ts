@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { fileIdentity, type HistoryNote, notedHistory, noteHistoryEnd } from '../../../shared/lost-history.ts';
+import { fileIdentity, type HistoryNote, notedHistory, noteHistoryEnd } from '../../../shared/files/lost-history.ts';
 import { fileFacts, loadProjectState } from '../../../worker/database/project-state.ts';
 import { recordEvents } from '../../../worker/events/event-history.ts';
 import type { NewEvent } from '../../../worker/events/event-types.ts';
-import { databaseHost } from '../../support/database-host.ts';
+import { databaseHost } from '../../support/hosts/database-host.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 

@@ -2,10 +2,10 @@
 // else has: `isOpen` asks for that alone.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { WriterCore } from '../../../worker/database/sqlite/writer-core.ts';
 import type { OutboxState } from '../../../worker/database/tables.ts';
 import type { Statement } from '../../../worker/database/unit.ts';
 import { GroupingWriter, inlineRunner } from '../../../worker/database/writer.ts';
-import { WriterCore } from '../../../worker/database/writer-core.ts';
 import { dropSend, holdSend, replaySend } from '../../../worker/outbox/operator-store.ts';
 import {
   claimNextSend,

@@ -4,13 +4,13 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { takeAuthority } from '../../../worker/database/authority.ts';
-import { openReadOnly, openWritable } from '../../../worker/database/connection.ts';
-import { isLostNoted, noteLost } from '../../../worker/database/log-file.ts';
 import { outsideWriter, readOutside } from '../../../worker/database/outside-writer.ts';
 import { SqliteReader } from '../../../worker/database/reader.ts';
+import { openReadOnly, openWritable } from '../../../worker/database/sqlite/connection.ts';
+import { isLostNoted, noteLost } from '../../../worker/database/sqlite/wal/log-file.ts';
+import { WriterCore } from '../../../worker/database/sqlite/writer-core.ts';
 import { sql, statement } from '../../../worker/database/statement.ts';
 import type { Statement, Unit } from '../../../worker/database/unit.ts';
-import { WriterCore } from '../../../worker/database/writer-core.ts';
 import { recordEvents } from '../../../worker/events/event-history.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 

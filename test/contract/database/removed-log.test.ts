@@ -6,18 +6,18 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, wr
 import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import { systemClock } from '../../../shared/clock.ts';
 import { Sqlite } from '../../../shared/sqlite.ts';
 import type { SvcError } from '../../../shared/svc-error.ts';
-import { openReadOnly } from '../../../worker/database/connection.ts';
+import { systemClock } from '../../../shared/time/clock.ts';
 import { DatabaseHost, type DatabaseState, threadRunner } from '../../../worker/database/database-host.ts';
-import { EarlyWriter } from '../../../worker/database/early-writer.ts';
 import { SqliteReader } from '../../../worker/database/reader.ts';
-import { startWriterThread } from '../../../worker/database/start-thread.ts';
+import { openReadOnly } from '../../../worker/database/sqlite/connection.ts';
+import { EarlyWriter } from '../../../worker/database/sqlite/early-writer.ts';
+import { startWriterThread } from '../../../worker/database/sqlite/start-thread.ts';
+import { WriterCore } from '../../../worker/database/sqlite/writer-core.ts';
+import type { ToWriter } from '../../../worker/database/sqlite/writer-thread.ts';
 import type { Unit } from '../../../worker/database/unit.ts';
 import { GroupingWriter, type GroupRunner, inlineRunner } from '../../../worker/database/writer.ts';
-import { WriterCore } from '../../../worker/database/writer-core.ts';
-import type { ToWriter } from '../../../worker/database/writer-thread.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 

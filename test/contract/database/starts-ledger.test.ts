@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newRuntimeId } from '../../../shared/identifiers.ts';
-import type { Core } from '../../../worker/core.ts';
+import type { Core } from '../../../worker/core/core.ts';
 import { takeAuthority } from '../../../worker/database/authority.ts';
-import { Housekeeping } from '../../../worker/database/housekeeping.ts';
 import { countStarts, readStarts, recordStart, STARTS_KEPT } from '../../../worker/database/starts-ledger.ts';
+import { Housekeeping } from '../../../worker/host/housekeeping.ts';
 import { readStoredFigures } from '../../../worker/metrics/stored-figures.ts';
-import { engineHost } from '../../support/engine-host.ts';
+import { engineHost } from '../../support/hosts/engine-host.ts';
 
 const KEEP = { bodyDays: 7, idDays: 30, outboxDays: 7 };
 const ENDS = ['stopped', 'crashed', 'config'] as const;

@@ -6,14 +6,14 @@ import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type Database, Sqlite } from '../../../shared/sqlite.ts';
-import { Housekeeping } from '../../../worker/database/housekeeping.ts';
 import { migrate } from '../../../worker/database/migrate.ts';
 import { MIGRATIONS, type Migration } from '../../../worker/database/migrations/list.ts';
 import { isOpen } from '../../../worker/database/open-rows.ts';
 import { birthOf, loadProjectState, type ProjectState } from '../../../worker/database/project-state.ts';
 import { sql } from '../../../worker/database/statement.ts';
+import { Housekeeping } from '../../../worker/host/housekeeping.ts';
 import { definePlugin } from '../../../worker/sdk/index.ts';
-import { engineHost } from '../../support/engine-host.ts';
+import { engineHost } from '../../support/hosts/engine-host.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 
 const DAY = 86_400_000;

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { definePlugin, t } from 'svc';
 import { Type } from 'typebox';
-import type { MemoryBot } from '../../../worker/sdk/testing/memory-bot.ts';
-import { startBot } from '../../../worker/sdk/testing/start-bot.ts';
-import type { TestBotOptions } from '../../../worker/sdk/testing/test-bot.ts';
-import remind from '../../samples/remind.ts';
+import type { MemoryBot } from '../../../worker/testing/memory-bot.ts';
+import { startBot } from '../../../worker/testing/start-bot.ts';
+import type { TestBotOptions } from '../../../worker/testing/test-bot.ts';
 import { cpuMs } from '../../support/fair-time.ts';
+import remind from '../samples/remind.ts';
 
 type SetupOf = Parameters<typeof definePlugin>[0]['setup'];
 const start = (setup: SetupOf, options?: TestBotOptions): Promise<MemoryBot> =>

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { everyCrash, loopback } from 'svc/testing';
-import type { MemoryBot } from '../../../worker/sdk/testing/memory-bot.ts';
-import { startBot } from '../../../worker/sdk/testing/start-bot.ts';
-import order from '../../samples/order.ts';
-import poll from '../../samples/poll.ts';
-import remind from '../../samples/remind.ts';
-import ticket from '../../samples/ticket.ts';
+import type { MemoryBot } from '../../../worker/testing/memory-bot.ts';
+import { startBot } from '../../../worker/testing/start-bot.ts';
+import order from '../samples/order.ts';
+import poll from '../samples/poll.ts';
+import remind from '../samples/remind.ts';
+import ticket from '../samples/ticket.ts';
 
 interface Story {
   readonly make: () => Promise<MemoryBot>;

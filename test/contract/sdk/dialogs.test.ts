@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { definePlugin, md, mention, t } from 'svc';
-import type { MemoryBot } from '../../../worker/sdk/testing/memory-bot.ts';
-import { startBot } from '../../../worker/sdk/testing/start-bot.ts';
+import type { MemoryBot } from '../../../worker/testing/memory-bot.ts';
+import { startBot } from '../../../worker/testing/start-bot.ts';
 
 type SetupOf = Parameters<typeof definePlugin>[0]['setup'];
 const errorsOf = (bot: MemoryBot): string =>

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Arrival, type CommandInfo, defineAdapter, definePlugin, type FileRef, type PluginModule, t } from 'svc';
 import { adapterBench, testBot } from 'svc/testing';
-import { type EngineHost, engineHost } from '../../support/engine-host.ts';
+import { type EngineHost, engineHost } from '../../support/hosts/engine-host.ts';
 
 type SetupOf = Parameters<typeof definePlugin>[0]['setup'];
 const one = (setup: SetupOf): PluginModule => definePlugin({ name: 'x', setup });

@@ -42,11 +42,11 @@ describe('the guide', async () => {
     assert.match(stdout, /^# pass 18$/m);
   });
 
-  it('shows the package that is packed, installed and run (test/platforms/third-party-adapter.test.ts), file by file', async () => {
+  it('shows the package that is packed, installed and run (test/platforms/any/third-party-adapter.test.ts), file by file', async () => {
     const guide = await readFile(join(ROOT, 'worker/sdk/README.md'), 'utf8');
     const shown = [...guide.matchAll(/^```(?:json|ts)\n([\s\S]*?)^```$/gm)].map(([, text = '']) => sameAs(text));
     for (const name of PACKAGE) {
-      const text = await readFile(join(ROOT, 'test/fixtures/svc-adapter-ntfy', name), 'utf8');
+      const text = await readFile(join(ROOT, 'test/support/fixtures/svc-adapter-ntfy', name), 'utf8');
       assert.ok(shown.includes(sameAs(text)), name);
     }
   });

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { defineEvent, definePlugin, type PluginModule, type State, t, type UserRef } from 'svc';
 import { everyCrash } from 'svc/testing';
-import type { MemoryBot } from '../../../worker/sdk/testing/memory-bot.ts';
-import { startBot } from '../../../worker/sdk/testing/start-bot.ts';
-import type { TestBotOptions } from '../../../worker/sdk/testing/test-bot.ts';
+import type { MemoryBot } from '../../../worker/testing/memory-bot.ts';
+import { startBot } from '../../../worker/testing/start-bot.ts';
+import type { TestBotOptions } from '../../../worker/testing/test-bot.ts';
 
 type SetupOf = Parameters<typeof definePlugin>[0]['setup'];
 const one = (setup: SetupOf): PluginModule => definePlugin({ name: 'x', setup });

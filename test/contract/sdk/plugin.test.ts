@@ -6,12 +6,12 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Can, defineAgentTool, defineEvent, definePlugin, md, type PluginModule, t } from 'svc';
 import { everyCrash, loopback } from 'svc/testing';
-import type { MemoryBot } from '../../../worker/sdk/testing/memory-bot.ts';
-import { startBot } from '../../../worker/sdk/testing/start-bot.ts';
-import type { TestBotOptions } from '../../../worker/sdk/testing/test-bot.ts';
-import remind from '../../samples/remind.ts';
-import ticket from '../../samples/ticket.ts';
+import type { MemoryBot } from '../../../worker/testing/memory-bot.ts';
+import { startBot } from '../../../worker/testing/start-bot.ts';
+import type { TestBotOptions } from '../../../worker/testing/test-bot.ts';
 import { importSource } from '../../support/import-source.ts';
+import remind from '../samples/remind.ts';
+import ticket from '../samples/ticket.ts';
 
 type SetupOf = Parameters<typeof definePlugin>[0]['setup'];
 const start = (setup: SetupOf, options?: TestBotOptions): Promise<MemoryBot> =>

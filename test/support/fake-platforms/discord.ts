@@ -1,5 +1,5 @@
 // A Discord on the loopback address, as its documentation describes it: the API over HTTP, the gateway over a WebSocket, interactions that it
-// signs and delivers. Discord's own clients are driven against it in test/platforms/discord-fake.test.ts.
+// signs and delivers. Discord's own clients are driven against it in test/platforms/discord/fake.test.ts.
 //
 //   P1  Every answer about messages of a channel has the headers of its bucket; a call over the limit is 429 with Retry-After. What `next` says
 //       comes before all of it.
@@ -9,12 +9,12 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { wholeBody } from '../http/whole-body.ts';
 import type { Cleanup } from '../temporary-project.ts';
-import { wholeBody } from '../whole-body.ts';
-import { DiscordGateway } from './discord-gateway.ts';
-import { DiscordRest, type RestRequest } from './discord-rest.ts';
-import type { RestAnswer } from './discord-rules.ts';
-import { DiscordWorld, type FakeInteraction, type FakeMessage, type Json } from './discord-world.ts';
+import { DiscordGateway } from './discord/gateway.ts';
+import { DiscordRest, type RestRequest } from './discord/rest.ts';
+import type { RestAnswer } from './discord/rules.ts';
+import { DiscordWorld, type FakeInteraction, type FakeMessage, type Json } from './discord/world.ts';
 import { type FileAnswer, wholeFile } from './file-answer.ts';
 import { type Pace, paced } from './paced.ts';
 

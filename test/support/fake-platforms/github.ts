@@ -1,16 +1,16 @@
 // GitHub's API on the loopback address: the paths, status codes, bodies and rate limit headers of its documentation for what a bot does
-// with issues, pull requests, discussions and webhooks. GitHub's own client drives it in a test of its own (test/platforms/github-fake.test.ts).
+// with issues, pull requests, discussions and webhooks. GitHub's own client drives it in a test of its own (test/platforms/github/fake.test.ts).
 //
 //   F1  What it has taken is recorded before it answers. `misbehave` may take a request and cut the connection without an answer.
 //   F2  Whoever has no token of `accounts` gets 401, a request that the documentation does not know gets 404.
 //   F3  Each answer has the headers of the primary limit; with none left it is 403, until `reset`.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { wholeBody } from '../http/whole-body.ts';
 import type { Cleanup } from '../temporary-project.ts';
-import { wholeBody } from '../whole-body.ts';
-import { type GithubAnswer, GithubData, type GithubRequest, problem } from './github-data.ts';
-import { answerGraphql } from './github-graphql.ts';
-import { answerRest } from './github-rest.ts';
+import { type GithubAnswer, GithubData, type GithubRequest, problem } from './github/data.ts';
+import { answerGraphql } from './github/graphql.ts';
+import { answerRest } from './github/rest.ts';
 import { type Pace, paced } from './paced.ts';
 
 const HOUR_S = 3_600;

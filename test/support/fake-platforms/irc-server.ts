@@ -1,10 +1,10 @@
 // A small IRC server for load, in this process: registration, JOIN, PRIVMSG, PING. It gives each line a msgid, so that a test can tell in
-// the bot's history which of its lines were stored. A real ngircd is used by test/system.
+// the bot's history which of its lines were stored. A real ngircd is used by test/process.
 //
 //   S1  Lines of people go out in order on the bot's newest connection; each is recorded with its connection.
 //   S2  What the bot says is recorded before anything is answered.
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { Registration } from '../irc-registration.ts';
+import { Registration } from '../irc/irc-registration.ts';
 import type { Cleanup } from '../temporary-project.ts';
 
 export interface SaidLine {

@@ -1,5 +1,5 @@
 // A LINE on the loopback address, as its reference describes it: the Messaging API and the data API over HTTP, and signed deliveries that
-// come again until they are taken. LINE's own client is driven against it in test/platforms/line-fake.test.ts.
+// come again until they are taken. LINE's own client is driven against it in test/platforms/line/fake.test.ts.
 //
 //   P1  An answer is what line-calls.ts says, 401 without the channel's token, or what `next` says. Each has an x-line-request-id.
 //   P2  A push with a retry key that was accepted is 409 with the request that was, and its messages.
@@ -7,10 +7,10 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { wholeBody } from '../http/whole-body.ts';
 import type { Cleanup } from '../temporary-project.ts';
-import { wholeBody } from '../whole-body.ts';
 import { type FileAnswer, wholeFile } from './file-answer.ts';
-import { LineChannel, type LineReply } from './line-calls.ts';
+import { LineChannel, type LineReply } from './line/calls.ts';
 import { type Pace, paced } from './paced.ts';
 
 export interface LineCall {

@@ -1,6 +1,6 @@
 // An implementation of OneBot 11 on the loopback address, as the specification (botuniverse/onebot-11) and NapCat describe it: calls and events
 // over its own WebSocket, over one that it opens, and over HTTP. It is driven first by clients that nobody here wrote: an SDK of NapCat over the
-// WebSocket (test/platforms/onebot11-fake.test.ts), Koishi's adapter over the two others (onebot11-koishi.test.ts).
+// WebSocket (test/platforms/onebot11/fake.test.ts), Koishi's adapter over the two others (onebot11-koishi.test.ts).
 //
 //   P1  `/` is for both, `/api` for calls, `/event` for events. A token that is missing is 401, a wrong one 403; or, as NapCat has it (`saysLate`),
 //       the connection opens, is told `retcode` 1403 with no echo, and closes.
@@ -11,10 +11,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
+import { wholeBody } from '../http/whole-body.ts';
 import type { Cleanup } from '../temporary-project.ts';
-import { wholeBody } from '../whole-body.ts';
-import { type Answer, Bot, failed } from './onebot11-bot.ts';
-import { type CallerOptions, OneBotCaller, type Role } from './onebot11-caller.ts';
+import { type Answer, Bot, failed } from './onebot11/bot.ts';
+import { type CallerOptions, OneBotCaller, type Role } from './onebot11/caller.ts';
 import { type Pace, paced } from './paced.ts';
 
 /** What happens to a call instead of its answer. `drop` does the work and cuts the connection, `hold` does it and never answers. */

@@ -1,5 +1,5 @@
 // A Slack on the loopback address, as its documentation describes it: the Web API over HTTP with forms or JSON, files, signed deliveries,
-// and Socket Mode. Slack's own client is driven against it in test/platforms/slack-client.test.ts.
+// and Socket Mode. Slack's own client is driven against it in test/platforms/slack/client.test.ts.
 //
 //   P1  Answers are 200 with `ok`, 429 with Retry-After, or what `next` says; a bot token opens the API, an app-level token Socket Mode.
 //   P2  A delivery is signed as Slack signs. An event that was not acknowledged over a socket comes again on the next one; a press
@@ -9,12 +9,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { DISCONNECT, HELLO } from '../slack-examples.ts';
+import { DISCONNECT, HELLO } from '../accounts/slack-examples.ts';
+import { wholeBody } from '../http/whole-body.ts';
 import type { Cleanup } from '../temporary-project.ts';
-import { wholeBody } from '../whole-body.ts';
 import { type FileAnswer, wholeFile } from './file-answer.ts';
 import { type Pace, paced } from './paced.ts';
-import { type Args, SlackWorkspace } from './slack-methods.ts';
+import { type Args, SlackWorkspace } from './slack/methods.ts';
 
 export interface SlackCall {
   readonly method: string;

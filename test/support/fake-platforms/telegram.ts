@@ -12,8 +12,8 @@ import type { AddressInfo } from 'node:net';
 import type { Cleanup } from '../temporary-project.ts';
 import { type FileAnswer, wholeFile } from './file-answer.ts';
 import { type Pace, paced } from './paced.ts';
-import { type Params, readParams, TelegramRefusal } from './telegram-calls.ts';
-import { type ShownMessage, TelegramChats } from './telegram-chats.ts';
+import { type Params, readParams, TelegramRefusal } from './telegram/calls.ts';
+import { type ShownMessage, TelegramChats } from './telegram/chats.ts';
 
 interface Waiting {
   readonly offset: number;

@@ -6,8 +6,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { wholeBody } from '../http/whole-body.ts';
 import type { Cleanup } from '../temporary-project.ts';
-import { wholeBody } from '../whole-body.ts';
 import { type Pace, paced } from './paced.ts';
 
 /** One message as people on the platform see it. */

@@ -1,7 +1,7 @@
 // Once the log was rotated, says last words as Node itself does, past its logger, and aborts.
 import { writeSync } from 'node:fs';
-import { createLog } from '../../../shared/logger.ts';
-import { comeUp, hello, obey, onMessage } from '../fixture-worker.ts';
+import { createLog } from '../../../shared/log/logger.ts';
+import { comeUp, hello, obey, onMessage } from '../process/fixture-worker.ts';
 
 const log = createLog({ destination: '.svc/runtime.log', base: {} });
 hello();

@@ -1,6 +1,6 @@
 // A worker of a version that knows of no held socket: it names no capability `listen`, and binds the address of BIND_PORT once it is welcome.
 import { createServer } from 'node:net';
-import { hello, obey, onMessage, tell } from '../fixture-worker.ts';
+import { hello, obey, onMessage, tell } from '../process/fixture-worker.ts';
 
 const port = Number(process.env['BIND_PORT']);
 

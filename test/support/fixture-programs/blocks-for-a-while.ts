@@ -1,7 +1,7 @@
 // Writes a line, holds up its event loop until the file `go-on` is there, writes another line, and so on.
 import { existsSync } from 'node:fs';
-import { createLog } from '../../../shared/logger.ts';
-import { comeUp, hello, obey, onMessage } from '../fixture-worker.ts';
+import { createLog } from '../../../shared/log/logger.ts';
+import { comeUp, hello, obey, onMessage } from '../process/fixture-worker.ts';
 
 const log = createLog({ destination: '.svc/runtime.log', base: {} });
 hello();

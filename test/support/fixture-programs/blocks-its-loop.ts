@@ -1,6 +1,6 @@
 // Comes up, then never gives its event loop back; its successor is healthy.
 import { existsSync, writeFileSync } from 'node:fs';
-import { comeUp, hello, obey } from '../fixture-worker.ts';
+import { comeUp, hello, obey } from '../process/fixture-worker.ts';
 
 hello();
 obey();

@@ -1,5 +1,5 @@
 // Comes up, then has nothing more to do.
-import { comeUp, hello, leave } from '../fixture-worker.ts';
+import { comeUp, hello, leave } from '../process/fixture-worker.ts';
 
 hello();
 comeUp();

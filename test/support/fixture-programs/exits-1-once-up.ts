@@ -1,5 +1,5 @@
 // Dies as soon as it is up, each time.
-import { comeUp, hello } from '../fixture-worker.ts';
+import { comeUp, hello } from '../process/fixture-worker.ts';
 
 hello();
 comeUp();

@@ -1,5 +1,5 @@
 // Asks for a restart each time that it is up.
-import { comeUp, hello, leave } from '../fixture-worker.ts';
+import { comeUp, hello, leave } from '../process/fixture-worker.ts';
 
 hello();
 comeUp();

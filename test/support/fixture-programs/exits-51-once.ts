@@ -1,6 +1,6 @@
 // Asks for a restart once it is up; its successor stays.
 import { existsSync, writeFileSync } from 'node:fs';
-import { comeUp, hello, leave, obey } from '../fixture-worker.ts';
+import { comeUp, hello, leave, obey } from '../process/fixture-worker.ts';
 
 hello();
 obey();

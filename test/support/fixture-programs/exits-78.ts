@@ -1,5 +1,5 @@
 // Says that its configuration is wrong.
-import { hello, tell } from '../fixture-worker.ts';
+import { hello, tell } from '../process/fixture-worker.ts';
 
 hello();
 tell({ type: 'failure', message: 'svc.config.yml:7:3 http.port must be an integer' });

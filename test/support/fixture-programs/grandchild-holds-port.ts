@@ -1,7 +1,7 @@
 // Listens on the socket that it is handed. The first one shares it with a grandchild in a session of its own, which outlives everybody.
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
-import { listenOnHanded, obey } from '../fixture-worker.ts';
+import { listenOnHanded, obey } from '../process/fixture-worker.ts';
 
 obey();
 listenOnHanded((server) => {

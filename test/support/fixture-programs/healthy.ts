@@ -1,5 +1,5 @@
 // A worker without a fault: up at once, ends when asked.
-import { comeUp, hello, obey, onMessage } from '../fixture-worker.ts';
+import { comeUp, hello, obey, onMessage } from '../process/fixture-worker.ts';
 
 hello();
 obey();

@@ -1,5 +1,5 @@
 // A worker that outlives its supervisor where it can: no guard but the kernel's.
-import { comeUp, tell } from '../fixture-worker.ts';
+import { comeUp, tell } from '../process/fixture-worker.ts';
 
 tell({ type: 'hello', protocol: 1, capabilities: [], runtimeId: `fixture-${process.pid}`, version: 'fixture' });
 process.on('disconnect', () => {});

@@ -1,7 +1,7 @@
 // A worker that outlives its supervisor where it can, hears no SIGTERM, and has a child of the same kind in its group, whose pid it writes down.
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
-import { comeUp, obey, tell } from '../fixture-worker.ts';
+import { comeUp, obey, tell } from '../process/fixture-worker.ts';
 
 if (existsSync('grandchild'))
   obey(); // the next one

@@ -1,5 +1,5 @@
 // Comes up and hears neither SIGTERM nor its supervisor.
-import { comeUp, hello } from '../fixture-worker.ts';
+import { comeUp, hello } from '../process/fixture-worker.ts';
 
 process.on('SIGTERM', () => {});
 hello();

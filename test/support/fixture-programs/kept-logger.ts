@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { type DestinationStream, pino, stdTimeFunctions } from 'pino';
-import { createLog } from '../../../shared/logger.ts';
-import { comeUp, hello, obey } from '../fixture-worker.ts';
+import { createLog } from '../../../shared/log/logger.ts';
+import { comeUp, hello, obey } from '../process/fixture-worker.ts';
 
 const LINES = 400_000;
 const BASE = { project: 'shop', runtimeId: '0193a5c8-7c1e-7b9e-9c55-0123456789ab' };

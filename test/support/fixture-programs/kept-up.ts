@@ -2,7 +2,7 @@
 // where it has one, and needs none.
 import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { hello, obey, tell } from '../fixture-worker.ts';
+import { hello, obey, tell } from '../process/fixture-worker.ts';
 
 const HEALTHY_MS = 22_000;
 const LATE_MS = 1_200;

@@ -1,5 +1,5 @@
 // Writes numbered lines through the log of a worker, or for `-` as plain Node prints them, then ends in the way that its argument names.
-import { createLog } from '../../../shared/logger.ts';
+import { createLog } from '../../../shared/log/logger.ts';
 
 const [, , file = '', end = ''] = process.argv;
 const write = file === '-' ? print : logged();

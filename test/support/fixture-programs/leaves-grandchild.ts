@@ -1,8 +1,8 @@
 // First of all writes down which of the processes that earlier ones left live; starts one that outlives it; then the first is what LEAVES_AS says.
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { comeUp, hello, obey } from '../fixture-worker.ts';
-import { lives } from '../supervised.ts';
+import { comeUp, hello, obey } from '../process/fixture-worker.ts';
+import { lives } from '../process/supervised.ts';
 
 const LEFT = 'grandchildren';
 

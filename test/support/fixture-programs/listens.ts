@@ -1,5 +1,5 @@
 // A worker without a fault that listens on the socket that it is handed.
-import { listenOnHanded, obey } from '../fixture-worker.ts';
+import { listenOnHanded, obey } from '../process/fixture-worker.ts';
 
 obey();
 listenOnHanded();

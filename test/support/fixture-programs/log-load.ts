@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { openSync, statSync, writeSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { pino, stdTimeFunctions } from 'pino';
-import { createLog } from '../../../shared/logger.ts';
+import { createLog } from '../../../shared/log/logger.ts';
 
 const [, , kind = '', file = ''] = process.argv;
 const BASE = { project: 'shop', runtimeId: '0193a5c8-7c1e-7b9e-9c55-0123456789ab' };

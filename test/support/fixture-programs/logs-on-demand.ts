@@ -1,7 +1,7 @@
 // Writes as many numbered lines as the file `talk` says, each time that there is one; the rest as any worker.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { createLog } from '../../../shared/logger.ts';
-import { comeUp, hello, onMessage, tell } from '../fixture-worker.ts';
+import { createLog } from '../../../shared/log/logger.ts';
+import { comeUp, hello, onMessage, tell } from '../process/fixture-worker.ts';
 
 const log = createLog({ destination: '.svc/runtime.log', base: { run: process.pid } });
 let n = 0;

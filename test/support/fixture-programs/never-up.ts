@@ -1,5 +1,5 @@
 // Says hello and nothing more.
-import { hello, obey } from '../fixture-worker.ts';
+import { hello, obey } from '../process/fixture-worker.ts';
 
 hello();
 obey();

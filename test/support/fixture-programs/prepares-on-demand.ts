@@ -1,6 +1,6 @@
 // A worker without a fault; as a spare it makes itself ready when the file `prepared` is there.
 import { existsSync, writeFileSync } from 'node:fs';
-import { comeUp, hello, obey, onMessage, tell } from '../fixture-worker.ts';
+import { comeUp, hello, obey, onMessage, tell } from '../process/fixture-worker.ts';
 
 hello(['prepare', 'prepared']);
 obey();

@@ -2,7 +2,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { SupervisorMessage } from '../../../shared/api/ipc.ts';
-import { comeUp, hello, leave, obey } from '../fixture-worker.ts';
+import { comeUp, hello, leave, obey } from '../process/fixture-worker.ts';
 
 const server = createServer((_, response) => void response.end('hello'));
 

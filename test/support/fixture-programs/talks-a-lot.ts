@@ -1,6 +1,6 @@
 // Writes numbered lines to the runtime log as fast as its logger can, and follows a rotation.
-import { createLog } from '../../../shared/logger.ts';
-import { comeUp, hello, obey, onMessage } from '../fixture-worker.ts';
+import { createLog } from '../../../shared/log/logger.ts';
+import { comeUp, hello, obey, onMessage } from '../process/fixture-worker.ts';
 
 const log = createLog({ destination: '.svc/runtime.log', base: {} });
 let n = 0;

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../../shared/clock.ts';
-import { watchProject } from '../../../worker/runtime/watch.ts';
+import { systemClock } from '../../../shared/time/clock.ts';
+import { watchProject } from '../../../worker/runtime/loading/watch.ts';
 
 const ROUNDS = 60;
 const MOMENTS = 30;

@@ -13,13 +13,13 @@ import { InteractionResponseType, verifyKeyMiddleware } from 'discord-interactio
 import express from 'express';
 import { Bot, webhookCallback } from 'grammy';
 import { Webhook } from 'standardwebhooks';
+import { ANN } from '../accounts/line-examples.ts';
+import { BLOCK_ACTIONS, CHALLENGE, SIGNED } from '../accounts/slack-examples.ts';
 import { FakeDiscord } from '../fake-platforms/discord.ts';
 import { FakeLine } from '../fake-platforms/line.ts';
 import { FakeSlack } from '../fake-platforms/slack.ts';
 import { FakeTelegram } from '../fake-platforms/telegram.ts';
 import { WebhookPlatform } from '../fake-platforms/webhook-platform.ts';
-import { ANN } from '../line-examples.ts';
-import { BLOCK_ACTIONS, CHALLENGE, SIGNED } from '../slack-examples.ts';
 import type { Cleanup } from '../temporary-project.ts';
 import { until } from '../until.ts';
 import { nameOf, type Platform } from './clients.ts';

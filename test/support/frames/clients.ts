@@ -1,4 +1,4 @@
-// One session of each platform's client with its fake: what a bot does most. Made once by hand; what they say is in test/fixtures/frames.
+// One session of each platform's client with its fake: what a bot does most. Made once by hand; what they say is in test/support/fixtures/frames.
 import { readFileSync } from 'node:fs';
 import { REST } from '@discordjs/rest';
 import { WebSocketManager, WebSocketShardEvents } from '@discordjs/ws';
@@ -8,13 +8,13 @@ import { WebClient } from '@slack/web-api';
 import { GatewayIntentBits, Routes } from 'discord-api-types/v10';
 import { Api, GrammyError, InlineKeyboard, InputFile } from 'grammy';
 import { NCWebsocket, Structs } from 'node-napcat-ts';
+import { ANN } from '../accounts/line-examples.ts';
 import { FakeDiscord } from '../fake-platforms/discord.ts';
 import { FakeGithub } from '../fake-platforms/github.ts';
 import { FakeLine } from '../fake-platforms/line.ts';
 import { FakeOneBot } from '../fake-platforms/onebot11.ts';
 import { FakeSlack } from '../fake-platforms/slack.ts';
 import { FakeTelegram } from '../fake-platforms/telegram.ts';
-import { ANN } from '../line-examples.ts';
 import type { Cleanup } from '../temporary-project.ts';
 import { until } from '../until.ts';
 import type { RecorderOptions } from './recorder.ts';

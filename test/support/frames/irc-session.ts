@@ -1,6 +1,6 @@
 // One session of a client of others with the IRC server for load: what either wrote, line by line.
 import { FakeIrcServer } from '../fake-platforms/irc-server.ts';
-import { OTHERS } from '../irc-clients.ts';
+import { OTHERS } from '../irc/irc-clients.ts';
 import type { Cleanup } from '../temporary-project.ts';
 import { nameOf } from './clients.ts';
 import type { Recorded } from './recorder.ts';

@@ -1,7 +1,8 @@
 // Sessions of Koishi's adapter with the fake implementation of OneBot: what it calls over HTTP, what it is told over HTTP, and a WebSocket
 // that the implementation opens. A session throws where the bot has not understood.
+
+import { type KoishiBot, koishiBot, seenIn } from '../accounts/koishi-bot.ts';
 import { FakeOneBot } from '../fake-platforms/onebot11.ts';
-import { type KoishiBot, koishiBot, seenIn } from '../koishi-bot.ts';
 import { until } from '../until.ts';
 import { nameOf, type Platform, portOf, refused } from './clients.ts';
 

@@ -1,7 +1,7 @@
 // A session of Slack's own framework with the fake over Socket Mode: an event that it answers by a call, a command, a press of a button.
 import { App, LogLevel, SocketModeReceiver } from '@slack/bolt';
+import { BLOCK_ACTIONS, SIGNED } from '../accounts/slack-examples.ts';
 import { FakeSlack } from '../fake-platforms/slack.ts';
-import { BLOCK_ACTIONS, SIGNED } from '../slack-examples.ts';
 import { until } from '../until.ts';
 import { nameOf, type Platform, portOf } from './clients.ts';
 

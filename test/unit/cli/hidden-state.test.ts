@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { it } from 'node:test';
-import { findRunning } from '../../../supervisor/cli/control-client.ts';
-import { CLI } from '../../support/built-svc.ts';
+import { findRunning } from '../../../supervisor/cli/connect/control-client.ts';
+import { CLI } from '../../support/process/built-svc.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
 const STRANGER = 61_234;

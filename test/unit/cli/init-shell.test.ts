@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type FirstProcess, wantsInitShell } from '../../../supervisor/cli/init-shell.ts';
+import { type FirstProcess, wantsInitShell } from '../../../supervisor/cli/start/init-shell.ts';
 
 const CONTAINER: FirstProcess = {
   pid: 1,

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { judgeFiles, untrustedInProject, untrustedOf, withFolders } from '../../../shared/config/file-trust.ts';
-import { projectPaths } from '../../../shared/paths.ts';
+import { judgeFiles, untrustedInProject, untrustedOf, withFolders } from '../../../shared/config/checks/file-trust.ts';
+import { projectPaths } from '../../../shared/files/paths.ts';
 
 const skip = process.getuid?.() !== 0 && 'only root gives files away';
 

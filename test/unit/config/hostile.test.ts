@@ -5,7 +5,7 @@ import { symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { ERRORS } from '../../../shared/error-codes.ts';
-import { EXIT } from '../../../shared/exit-codes.ts';
+import { EXIT } from '../../../shared/process/exit-codes.ts';
 import { cpuMs, fairMs } from '../../support/fair-time.ts';
 import { faultsOf, GOOD_TOKEN, loadText } from '../../support/load-text.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { ERRORS } from '../../../shared/error-codes.ts';
-import { EXIT } from '../../../shared/exit-codes.ts';
+import { EXIT } from '../../../shared/process/exit-codes.ts';
 import { Secret } from '../../../shared/secret.ts';
 import { faultsOf, GOOD_TOKEN, loadText } from '../../support/load-text.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';

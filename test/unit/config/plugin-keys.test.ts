@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type CheckedKeys, checkPluginKeys } from '../../../shared/config/checks/plugin-keys.ts';
 import { faultLine } from '../../../shared/config/fault.ts';
 import type { Mode } from '../../../shared/config/mode.ts';
-import { type CheckedKeys, checkPluginKeys } from '../../../shared/config/plugin-keys.ts';
-import { check } from '../../../worker/sdk/check.ts';
 import { t as build } from '../../../worker/sdk/index.ts';
+import { check } from '../../../worker/sdk/schema/check.ts';
 import { loadText } from '../../support/load-text.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
 

@@ -5,10 +5,10 @@ import { describe, it } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
-import type { JsonSchema } from '../../../shared/config/json-schema.ts';
-import { publishedSchema } from '../../../shared/config/published-schema.ts';
-import { configSchema, validateConfig } from '../../../shared/config/validator.ts';
-import { publishedSchemaText, validatorModuleSource } from '../../../shared/config/validator-source.ts';
+import type { JsonSchema } from '../../../shared/config/schema/json-schema.ts';
+import { publishedSchema } from '../../../shared/config/schema/published-schema.ts';
+import { configSchema, validateConfig } from '../../../shared/config/schema/validator.ts';
+import { publishedSchemaText, validatorModuleSource } from '../../../shared/config/schema/validator-source.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
 const published = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(

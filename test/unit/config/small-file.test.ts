@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { LARGEST_FILE_BYTES, readSmallFile } from '../../../shared/config/small-file.ts';
+import { LARGEST_FILE_BYTES, readSmallFile } from '../../../shared/config/checks/small-file.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
 describe('a small file', () => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { parseEnv } from 'node:util';
 import { ERRORS } from '../../../shared/error-codes.ts';
-import { EXIT } from '../../../shared/exit-codes.ts';
+import { EXIT } from '../../../shared/process/exit-codes.ts';
 import { faultsOf, GOOD_TOKEN, loadText } from '../../support/load-text.ts';
 
 const GOOD = 'http:\n  token: ${HTTP_TOKEN}\n';

@@ -1,9 +1,9 @@
 // What `svc plugins list` says of the order of handlers, against the routing that obeys it.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { Capabilities } from '../../../worker/handling/capabilities.ts';
-import { route } from '../../../worker/handling/routing.ts';
-import { askedOrder } from '../../../worker/runtime/asked-order.ts';
+import { Capabilities } from '../../../worker/handling/plan/capabilities.ts';
+import { route } from '../../../worker/handling/plan/routing.ts';
+import { askedOrder } from '../../../worker/runtime/generations/asked-order.ts';
 import type { Arrival } from '../../../worker/sdk/index.ts';
 
 const listener = (slot: string, name: string, order?: 'before' | 'normal' | 'after') =>

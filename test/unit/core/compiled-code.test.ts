@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { USUAL_OPTIONS } from '../../../.ci/build/command.ts';
-import { loadProgram } from '../../../shared/compiled-code.ts';
-import { WORKER_OPTIONS } from '../../../supervisor/cli/worker-entry.ts';
+import { loadProgram } from '../../../shared/files/compiled-code.ts';
+import { WORKER_OPTIONS } from '../../../supervisor/cli/start/worker-entry.ts';
 
 const OWN_CACHE = !('enableCompileCache' in (await import('node:module')).default);
 

@@ -1,7 +1,7 @@
 // Work waits for connections that come a turn after the other, and never for good.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { afterConnections, tookConnection } from '../../../shared/connections-first.ts';
+import { afterConnections, tookConnection } from '../../../shared/process/connections-first.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

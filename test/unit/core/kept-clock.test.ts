@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
-import { type KeptTime, stepKept } from '../../../worker/database/kept-clock.ts';
+import { type KeptTime, stepKept } from '../../../worker/host/kept-clock.ts';
 
 const TRUST = 30;
 const START = 1_000;

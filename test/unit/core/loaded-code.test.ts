@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join, relative } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { codeOf, LoadedCode } from '../../../worker/runtime/loaded-code.ts';
+import { codeOf, LoadedCode } from '../../../worker/runtime/loading/loaded-code.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
 const codeIn = (t: TestContext, file: string, files: Readonly<Record<string, string>>) => {

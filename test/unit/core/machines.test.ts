@@ -12,8 +12,8 @@ import {
 } from '../../../worker/endpoints/endpoint-machine.ts';
 import { type InboxEvent, retryDelayMs, stepItem } from '../../../worker/inbox/inbox-machine.ts';
 import { type AttemptEnd, judge, sendDelayMs } from '../../../worker/outbox/outbox-machine.ts';
-import { type GenerationEvent, stepGeneration } from '../../../worker/runtime/generation-machine.ts';
-import { ENDPOINT_EVENTS } from '../../support/endpoint-events.ts';
+import { type GenerationEvent, stepGeneration } from '../../../worker/runtime/generations/generation-machine.ts';
+import { ENDPOINT_EVENTS } from '../../support/hosts/endpoint-events.ts';
 
 const none = undefined;
 

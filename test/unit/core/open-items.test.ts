@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { OpenItems } from '../../../worker/inbox/open-items.ts';
 import { definePlugin } from '../../../worker/sdk/index.ts';
-import { engineHost } from '../../support/engine-host.ts';
+import { engineHost } from '../../support/hosts/engine-host.ts';
 
 describe('OpenItems', () => {
   it('counts what is stored once, also when a start whose storage failed reads it again', async (t) => {

@@ -1,8 +1,8 @@
 // What the loader of plugins says of a module that does not come to its end.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { loadPlugin } from '../../../worker/runtime/plugin-loader.ts';
-import { ManualClock } from '../../../worker/sdk/testing/manual-clock.ts';
+import { loadPlugin } from '../../../worker/runtime/loading/plugin-loader.ts';
+import { ManualClock } from '../../../worker/testing/manual-clock.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { evaluate, type ReadinessFacts } from '../../../worker/readiness/evaluate.ts';
 import { Readiness } from '../../../worker/readiness/readiness.ts';
-import { ManualClock } from '../../../worker/sdk/testing/manual-clock.ts';
+import { ManualClock } from '../../../worker/testing/manual-clock.ts';
 
 const facts = (more: Partial<ReadinessFacts> = {}): ReadinessFacts => ({
   database: { kind: 'open' },

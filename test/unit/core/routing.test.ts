@@ -1,9 +1,9 @@
 // Who handles a line: order, at most one claimant, what a typed command and a phrase mean.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Capabilities } from '../../../worker/handling/capabilities.ts';
-import { argumentsOf, readCommand } from '../../../worker/handling/command-line.ts';
-import { ANSWER_ACTION, route, type Stored } from '../../../worker/handling/routing.ts';
+import { Capabilities } from '../../../worker/handling/plan/capabilities.ts';
+import { argumentsOf, readCommand } from '../../../worker/handling/plan/command-line.ts';
+import { ANSWER_ACTION, route, type Stored } from '../../../worker/handling/plan/routing.ts';
 import { type Arrival, t } from '../../../worker/sdk/index.ts';
 
 const NOTHING: Stored = { dialog: undefined, pressed: undefined };

@@ -17,9 +17,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Database, Sqlite } from '../../../shared/sqlite.ts';
-import { openReadOnly, openWritable } from '../../../worker/database/connection.ts';
 import { migrate } from '../../../worker/database/migrate.ts';
 import { MIGRATIONS } from '../../../worker/database/migrations/list.ts';
+import { openReadOnly, openWritable } from '../../../worker/database/sqlite/connection.ts';
 import { readStoredSchema } from '../../../worker/database/stored-schema.ts';
 
 const NAMES = MIGRATIONS.map(({ name }) => name);

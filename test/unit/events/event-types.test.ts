@@ -8,7 +8,13 @@ import {
   type NewEvent,
   pluginEventType,
 } from '../../../worker/events/event-types.ts';
-import { controlFrame, type EventRow, envelopeJson, eventFrame, unwrapChunks } from '../../../worker/events/frame.ts';
+import {
+  controlFrame,
+  type EventRow,
+  envelopeJson,
+  eventFrame,
+  unwrapChunks,
+} from '../../../worker/events/stream/frame.ts';
 
 const SOURCE = { projectId: 'p', epoch: 'abcdefgh01234567' };
 const ROW: EventRow = {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { STREAM_DEFAULTS } from '../../../worker/events/event-hub.ts';
-import { StreamClient } from '../../../worker/events/stream-client.ts';
-import { ManualClock } from '../../../worker/sdk/testing/manual-clock.ts';
+import { StreamClient } from '../../../worker/events/stream/stream-client.ts';
+import { ManualClock } from '../../../worker/testing/manual-clock.ts';
 
 describe('the heartbeat of a stream', () => {
   it('comes at every interval, also where something was sent within it: the silence after that would last two', () => {

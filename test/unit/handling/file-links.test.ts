@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
-import { type FileLink, FileLinks, linkKeyIn } from '../../../worker/handling/file-links.ts';
-import { ManualClock } from '../../../worker/sdk/testing/manual-clock.ts';
+import { type FileLink, FileLinks, linkKeyIn } from '../../../worker/files/file-links.ts';
+import { ManualClock } from '../../../worker/testing/manual-clock.ts';
 
 const ID = 'ab'.repeat(32);
 const FILE = { id: ID, name: 'ä ../"x"\u202e\n.pdf', mime: 'application/pdf', bytes: 3 };

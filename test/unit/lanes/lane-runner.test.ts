@@ -1,8 +1,8 @@
 // What a lane runner reads from the disk: all that is open, and not more often than there is something new.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { systemClock } from '../../../shared/clock.ts';
-import type { Core } from '../../../worker/core.ts';
+import { systemClock } from '../../../shared/time/clock.ts';
+import type { Core } from '../../../worker/core/core.ts';
 import { LaneRunner } from '../../../worker/lanes/lane-runner.ts';
 import type { LaneItem } from '../../../worker/lanes/lanes.ts';
 import { until } from '../../support/until.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { freePlaces, type PlaceLimits } from '../../../worker/lanes/places.ts';
+import { freePlaces, type PlaceLimits } from '../../../worker/lanes/fair-shares.ts';
 
 class Places {
   readonly byEndpoint = new Map<string, number>();

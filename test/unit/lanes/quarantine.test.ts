@@ -1,9 +1,9 @@
 // Items that were in hand when the process died start one at a time, and only as long as one of them may be guilty. What was in hand twice runs alone.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Core } from '../../../worker/core.ts';
+import type { Core } from '../../../worker/core/core.ts';
 import { type LeftInHand, Quarantine, quarantineMs } from '../../../worker/lanes/quarantine.ts';
-import { ManualClock } from '../../../worker/sdk/testing/manual-clock.ts';
+import { ManualClock } from '../../../worker/testing/manual-clock.ts';
 
 const USUAL = { concurrency: 64, endpointConcurrency: 32 };
 const ALONE = { concurrency: 1, endpointConcurrency: 1 };

@@ -7,12 +7,12 @@ import { render as renderGitHub } from '../../../worker/adapters/github/render.t
 import { renderCodes } from '../../../worker/adapters/irc/formatting.ts';
 import { messageLines } from '../../../worker/adapters/irc/lines.ts';
 import { render as renderLine } from '../../../worker/adapters/line/text.ts';
-import { toCq } from '../../../worker/adapters/onebot11/text.ts';
+import { toCq } from '../../../worker/adapters/onebot11/message/text.ts';
 import { toMrkdwn } from '../../../worker/adapters/slack/text.ts';
 import { renderHtml } from '../../../worker/adapters/telegram/render.ts';
 import { renderStyled } from '../../../worker/adapters/xmpp/text.ts';
 import type { Segment } from '../../../worker/sdk/index.ts';
-import { render } from '../../../worker/sdk/render.ts';
+import { render } from '../../../worker/sdk/text/render.ts';
 
 type Renders = (segments: readonly Segment[]) => unknown;
 

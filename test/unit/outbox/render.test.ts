@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { md, mention, type Segment } from '../../../worker/sdk/index.ts';
-import { render } from '../../../worker/sdk/render.ts';
+import { render } from '../../../worker/sdk/text/render.ts';
 
 const EVIL = '*x* [a](b) @everyone <b>';
 const literal = (text: string): readonly Segment[] => [{ kind: 'text', text }];

@@ -6,7 +6,7 @@ import { help } from '../../../worker/plugins/help/index.ts';
 import { ping } from '../../../worker/plugins/ping/index.ts';
 import { remind } from '../../../worker/plugins/remind/index.ts';
 import type { Commands } from '../../../worker/sdk/index.ts';
-import { everyCrash, testBot } from '../../../worker/sdk/testing/index.ts';
+import { everyCrash, testBot } from '../../../worker/testing/index.ts';
 
 describe('built-in plugins', () => {
   it('echo says it back as literal text', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fileBody } from '../../../worker/sdk/file-body.ts';
 import type { FileRef } from '../../../worker/sdk/index.ts';
+import { fileBody } from '../../../worker/sdk/platform/file-body.ts';
 
 const FILE: FileRef = { id: '1', name: 'a.txt', mime: 'text/plain', bytes: 0 };
 const LINK = { maxFileBytes: 5 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
 import { describe, it } from 'node:test';
-import { limitedSignal, withLimit } from '../../../worker/sdk/limited-signal.ts';
+import { limitedSignal, withLimit } from '../../../worker/sdk/platform/limited-signal.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -6,8 +6,8 @@ import { createServer as createSecure } from 'node:https';
 import { type AddressInfo, createServer as createPlain, type Server, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
-import { callPlatform } from '../../../worker/sdk/platform-call.ts';
-import { selfSigned } from '../../support/self-signed.ts';
+import { callPlatform } from '../../../worker/sdk/platform/platform-call.ts';
+import { selfSigned } from '../../support/http/self-signed.ts';
 
 const NEVER = new AbortController().signal;
 const get = { method: 'GET', signal: NEVER };

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse, t } from 'svc';
 import { Type } from 'typebox';
-import { fromWord, readArguments, usage } from '../../../worker/sdk/chat-line.ts';
-import { type Checked, check } from '../../../worker/sdk/check.ts';
-import { readDuration, showDuration } from '../../../worker/sdk/duration.ts';
+import { type Checked, check } from '../../../worker/sdk/schema/check.ts';
 import { isSecret } from '../../../worker/sdk/secret.ts';
+import { fromWord, readArguments, usage } from '../../../worker/sdk/text/chat-line.ts';
+import { readDuration, showDuration } from '../../../worker/sdk/text/duration.ts';
 
 const valueOf = (checked: Checked): unknown => (checked.ok ? checked.value : assert.fail(checked.faults.join('; ')));
 const faultsOf = (checked: Checked): readonly string[] => (checked.ok ? assert.fail('it fits') : checked.faults);

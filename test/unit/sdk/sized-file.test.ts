@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import type { FileRef } from '../../../worker/sdk/index.ts';
-import { openSized } from '../../../worker/sdk/sized-file.ts';
+import { openSized } from '../../../worker/sdk/platform/sized-file.ts';
 
 const FILE: FileRef = { id: 'root/test:test|1', name: 'a.txt', mime: 'text/plain', bytes: 0 };
 

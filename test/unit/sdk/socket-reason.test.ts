@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { connect } from 'node:tls';
-import { socketReason } from '../../../worker/sdk/socket-reason.ts';
+import { socketReason } from '../../../worker/sdk/platform/socket-reason.ts';
 
 describe('socketReason', () => {
   it('says what TLS met at a port that speaks plainly, without the insides of OpenSSL', async (t) => {

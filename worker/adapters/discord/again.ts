@@ -3,12 +3,13 @@
 //   A1  It is known by what it shows, since no message that is fetched has its nonce: the bot's own, with the same text, buttons and number of
 //       files, posted since the send was stored, and none that another send has made.
 //   A2  Where the bot may not read what was said, nothing is found, and it is posted.
-import { asObject, isObject, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
+
 import type { Link, Outgoing } from '../../sdk/index.ts';
+import { asObject, isObject, type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
 import { type Answer, call as request } from './client.ts';
 import type { Account } from './config.ts';
+import { CLOCK_MARGIN_MS } from './gateway/position.ts';
 import { messageId, messagesIn, snowflakeAt } from './place.ts';
-import { CLOCK_MARGIN_MS } from './position.ts';
 
 /** What people see of a message. */
 export interface Shown {

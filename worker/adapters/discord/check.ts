@@ -1,11 +1,11 @@
 // What Discord says of an account (`svc doctor --endpoint`): whose token it is, what is switched on, where interactions go, how many sessions are
 // left. It asks and opens no connection: another session would not hurt, but count.
 
-import { asObject, countAt, type Json, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
-import { addressFault, addressRemedy, KEY_REMEDY, keyFault } from './address.ts';
+import { asObject, countAt, type Json, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
 import { type Answer, call } from './client.ts';
 import { type Account, accountFault, opensGateway, takesInteractions } from './config.ts';
+import { addressFault, addressRemedy, KEY_REMEDY, keyFault } from './interactions/address.ts';
 
 /** Flags of an application: the intent for any number of servers, and for few. */
 const SWITCHES = {

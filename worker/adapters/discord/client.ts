@@ -7,9 +7,9 @@
 //   C3  Discord shuts out an address after 10,000 requests in 10 minutes that it had to refuse: at 8,000 nothing is asked until they are over.
 //   C4  No error holds the address or the body of a call: tokens of interactions are in the one, texts in the other.
 import type { REST, RESTOptions, RouteLike } from '@discordjs/rest';
-import { asObject, type Json } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
-import { callPlatform, type PlatformAnswer, type PlatformCall } from '../../sdk/platform-call.ts';
+import { asObject, type Json } from '../../sdk/platform/foreign-json.ts';
+import { callPlatform, type PlatformAnswer, type PlatformCall } from '../../sdk/platform/platform-call.ts';
 import type { Account } from './config.ts';
 import type { Form } from './form.ts';
 import { IdleRoutes } from './idle-routes.ts';

@@ -1,14 +1,15 @@
 // The life of an account: asks whether its token is good and of this application, then holds the gateway, or waits for its end.
-import { asObject, type Json, textAt } from '../../sdk/foreign-json.ts';
+
 import { accountFailed, type Link } from '../../sdk/index.ts';
-import { KEY_REMEDY, keyFault, watchAddress } from './address.ts';
+import { asObject, type Json, textAt } from '../../sdk/platform/foreign-json.ts';
 import { call, need } from './client.ts';
 import { type Account, accountFault, opensGateway } from './config.ts';
-import { deferredOfAccount } from './deferred.ts';
-import type { GatewayTiming } from './gateway.ts';
+import type { GatewayTiming } from './gateway/gateway.ts';
+import { holdGateway } from './gateway/shards.ts';
+import { Troubles } from './gateway/troubles.ts';
+import { KEY_REMEDY, keyFault, watchAddress } from './interactions/address.ts';
+import { deferredOfAccount } from './interactions/deferred.ts';
 import { originalOf } from './send.ts';
-import { holdGateway } from './shards.ts';
-import { Troubles } from './troubles.ts';
 
 /** Resolves when the link's signal ends it; throws when it is lost. Coming back is the caller's. */
 export async function connect(link: Link<Account>, timing: GatewayTiming): Promise<void> {

@@ -3,11 +3,11 @@
 //   F1  The address of an attachment is valid for a day: it is asked for anew, through the message.
 //   F2  The bytes are fetched without the token, from Discord's own places for files (or, for an API on another machine, from its host).
 
-import { fileBody } from '../../sdk/file-body.ts';
-import { asObject, listAt, textAt } from '../../sdk/foreign-json.ts';
 import type { FileRef, Link } from '../../sdk/index.ts';
-import { limitedSignal } from '../../sdk/limited-signal.ts';
-import { openSized } from '../../sdk/sized-file.ts';
+import { fileBody } from '../../sdk/platform/file-body.ts';
+import { asObject, listAt, textAt } from '../../sdk/platform/foreign-json.ts';
+import { limitedSignal } from '../../sdk/platform/limited-signal.ts';
+import { openSized } from '../../sdk/platform/sized-file.ts';
 import { need } from './client.ts';
 import type { Account } from './config.ts';
 import type { SentFile } from './form.ts';

@@ -1,7 +1,7 @@
 // A message with files as one form: written as it is read, with its length told before.
 import { randomUUID } from 'node:crypto';
-import type { Json } from '../../sdk/foreign-json.ts';
-import type { SizedContent } from '../../sdk/sized-file.ts';
+import type { Json } from '../../sdk/platform/foreign-json.ts';
+import type { SizedContent } from '../../sdk/platform/sized-file.ts';
 
 export interface SentFile extends SizedContent {
   readonly name: string;

@@ -1,7 +1,7 @@
 // Who administers a server: its owner, and who has a role that may; and which role there is the bot's own. Asked of Discord where somebody writes
 // there, and kept for a while.
 
-import { asObject, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
+import { asObject, type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
 import { type Caller, need } from './client.ts';
 import type { Account } from './config.ts';
 import { isAdministering } from './place.ts';

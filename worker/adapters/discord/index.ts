@@ -4,19 +4,19 @@
 // and interactions.ts → inbox. After a gap: catch-up.ts. Out: send.ts (again.ts, rows.ts,
 // files.ts, text.ts) over client.ts; commands.ts for the menu.
 import { defineAdapter } from '../../sdk/index.ts';
-import { register } from './address.ts';
 import { check } from './check.ts';
-import { announce } from './commands.ts';
 import { account, accountFault, takesInteractions } from './config.ts';
 import { connect } from './connect.ts';
 import { fetchFile, MOST_FILE_BYTES } from './files.ts';
-import { TIMING } from './gateway.ts';
+import { TIMING } from './gateway/gateway.ts';
+import { catchUp } from './gateway/shards.ts';
+import { register } from './interactions/address.ts';
+import { announce } from './interactions/commands.ts';
+import { answer, parse } from './interactions/webhook.ts';
 import { privateWith } from './place.ts';
 import { NONCE_MS, send } from './send.ts';
-import { catchUp } from './shards.ts';
 import { toMarkdown } from './text.ts';
 import { verify } from './verify.ts';
-import { answer, parse } from './webhook.ts';
 
 export const discord = defineAdapter({
   name: 'discord',

@@ -1,7 +1,8 @@
 // Who said what the history tells. It names the authors alone; who they are in the server (roles, the name there) is told with new messages. So
 // Discord is asked for who wanted something of the bot, once each: commands may be for administrators alone.
-import { looksLikeCommand } from '../../sdk/command-sign.ts';
-import { asObject, type Json, objectAt, textAt } from '../../sdk/foreign-json.ts';
+
+import { asObject, type Json, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
+import { looksLikeCommand } from '../../sdk/text/command-sign.ts';
 import { type Context, isMeant } from './parse.ts';
 
 export class Members {

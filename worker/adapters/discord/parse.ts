@@ -8,9 +8,9 @@
 //   P4  What other bots and webhooks do is left out, unless the account wants it.
 //   P5  What is not understood is left out; events that the account names under `events` arrive as they came.
 
-import { type Json, listAt, objectAt, textAt, textsAt } from '../../sdk/foreign-json.ts';
 import type { Arrival } from '../../sdk/index.ts';
-import { interactionArrivals } from './interactions.ts';
+import { type Json, listAt, objectAt, textAt, textsAt } from '../../sdk/platform/foreign-json.ts';
+import { interactionArrivals } from './interactions/interactions.ts';
 import { conversationOf, filesOf, messageId, NOBODY, nameOf, shownIn, timeOf } from './place.ts';
 import { plainWhereText, segmentsOf, withoutMention } from './text.ts';
 

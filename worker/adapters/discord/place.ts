@@ -4,8 +4,8 @@
 //   I2  A message is named `<channel>/<message>`, because Discord wants the channel to change it. A thread is a channel of its own.
 //   I3  Snowflakes hold their time: milliseconds since 2015, 22 bits up.
 
-import { countAt, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, FileRef } from '../../sdk/index.ts';
+import { countAt, type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
 
 const EPOCH_MS = 1_420_070_400_000n;
 

@@ -11,14 +11,14 @@
 //   S6  Files that are too many or too large for one message go in others behind it, with nonces of their own: a repeat gives those that are there,
 //       and a removal takes them all.
 import { createHash } from 'node:crypto';
-import { asObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import { asObject, type Json, textAt } from '../../sdk/platform/foreign-json.ts';
 import { NOTHING_BEFORE, postedBefore } from './again.ts';
 import { type Answer, call as request } from './client.ts';
 import type { Account } from './config.ts';
-import { deferredOfAccount } from './deferred.ts';
 import { filesToSend } from './files.ts';
 import { formOf, type SentFile } from './form.ts';
+import { deferredOfAccount } from './interactions/deferred.ts';
 import { besideEachOther, isSnowflake, messageId, messagesIn, personOf, readMessageId } from './place.ts';
 import { rowsOf, shownText } from './rows.ts';
 import { mentionsIn } from './text.ts';

@@ -7,8 +7,8 @@
 //       and `mentionsIn` allows those alone.
 //   T4  A link with a scheme that could run something is text.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
-import { SegmentList } from '../../sdk/segment-list.ts';
-import { edgesOf } from '../../sdk/text-edges.ts';
+import { SegmentList } from '../../sdk/text/segment-list.ts';
+import { edgesOf } from '../../sdk/text/text-edges.ts';
 
 const ZERO_WIDTH = '\u200b';
 const SAFE_URL = /^(?:https?|discord):\/\/\S+$/i;

@@ -6,7 +6,7 @@
 import { createPublicKey, type KeyObject, verify as verifySignature } from 'node:crypto';
 import type { RawRequest, Verdict } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
-import { deliveredIn } from './delivered.ts';
+import { deliveredIn } from './interactions/delivered.ts';
 
 const TOLERANCE_MS = 300_000;
 const PING = 1;

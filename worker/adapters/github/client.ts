@@ -9,7 +9,7 @@
 //       POST. The token goes to no other host.
 import type { Octokit } from '@octokit/core';
 import { accountFailed, type Link, type SendResult } from '../../sdk/index.ts';
-import { withLimit } from '../../sdk/limited-signal.ts';
+import { withLimit } from '../../sdk/platform/limited-signal.ts';
 import type { Account } from './config.ts';
 
 export type GithubLink = Pick<Link<Account>, 'account' | 'signal' | 'log'>;

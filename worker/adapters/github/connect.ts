@@ -11,7 +11,7 @@
 //       said waits until then.
 import { setTimeout as wait } from 'node:timers/promises';
 import { accountFailed, type Link } from '../../sdk/index.ts';
-import { keepNewest } from '../../sdk/keep-newest.ts';
+import { keepNewest } from '../../sdk/platform/keep-newest.ts';
 import { callBy, isRefusal } from './client.ts';
 import { type Account, accountFault } from './config.ts';
 import { type Deliveries, deliveriesSince, type Failed, isTrouble } from './deliveries.ts';

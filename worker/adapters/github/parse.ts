@@ -8,7 +8,7 @@
 //   H3  A person is known by the login, which mentions need. A login that was given up can be taken by somebody else.
 //   H4  `admin`: author_association says OWNER. Members and collaborators may have no right to write, so they are none.
 import type { Arrival, RawRequest } from '../../sdk/index.ts';
-import { safeJson } from '../../sdk/safe-json.ts';
+import { safeJson } from '../../sdk/text/safe-json.ts';
 import type { Account } from './config.ts';
 import { withoutMarks } from './marker.ts';
 import { type Comment, needed, type Payload, type Subject, textOf, timeOf } from './payload.ts';

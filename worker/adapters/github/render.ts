@@ -8,7 +8,7 @@
 //       would make it code: they are blanks that Markdown does not count.
 //   R3  A link with a scheme that could run something is text.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
-import { edgesOf } from '../../sdk/text-edges.ts';
+import { edgesOf } from '../../sdk/text/text-edges.ts';
 
 const SAFE_URL = /^(?:https?|mailto):/i;
 const SIGNS: readonly (readonly [Mark, string])[] = [

@@ -5,8 +5,8 @@ import { TLSSocket } from 'node:tls';
 import type { Client, IrcLine } from 'irc-framework';
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
 import { type Account, channelsOf } from './config.ts';
-import { IrcSession } from './session.ts';
-import type { SessionTiming } from './timing.ts';
+import { IrcSession } from './connection/session.ts';
+import type { SessionTiming } from './connection/timing.ts';
 
 const WEEK_MS = 7 * 86_400_000;
 

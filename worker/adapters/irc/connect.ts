@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from 'irc-framework';
 import type { Link } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
+import { IrcSession } from './connection/session.ts';
+import type { SessionTiming } from './connection/timing.ts';
 import { CAPABILITY } from './history.ts';
-import { IrcSession } from './session.ts';
-import type { SessionTiming } from './timing.ts';
 
 /** Open connections, by the account object of their link: `send` finds the one of its own account. */
 export type Sessions = WeakMap<Account, IrcSession>;

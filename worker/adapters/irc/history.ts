@@ -16,7 +16,7 @@ import { createHash } from 'node:crypto';
 import type { IrcLine } from 'irc-framework';
 import type { Arrival, Logger } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
-import { ownNicks } from './nick.ts';
+import { ownNicks } from './connection/nick.ts';
 
 export interface HistoryOptions {
   readonly account: Account;

@@ -9,10 +9,10 @@ import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
 import { account } from './config.ts';
 import { connect, type Sessions } from './connect.ts';
+import { type SessionTiming, TIMING } from './connection/timing.ts';
 import { renderCodes } from './formatting.ts';
 import { TEXT_BYTES } from './lines.ts';
 import { send } from './send.ts';
-import { type SessionTiming, TIMING } from './timing.ts';
 
 /** The adapter; tests shorten its waits. */
 export function createIrc(timing: SessionTiming = TIMING): AdapterModule {

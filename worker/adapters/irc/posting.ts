@@ -5,9 +5,9 @@
 //   O2  Where the server refuses just the lines with codes of marks (channels with mode +c), they are said without, and what is said there
 //       later is plain from the beginning, for as long as the connection stands.
 import type { SendResult } from '../../sdk/index.ts';
-import { keepNewest } from '../../sdk/keep-newest.ts';
+import { keepNewest } from '../../sdk/platform/keep-newest.ts';
 import type { Confirmations, Refused } from './confirmations.ts';
-import { type Bucket, type FloodLimit, fullBucket, takeLine } from './flood.ts';
+import { type Bucket, type FloodLimit, fullBucket, takeLine } from './connection/flood.ts';
 import { hasCodes, withoutCodes } from './formatting.ts';
 import { messageLines } from './lines.ts';
 

@@ -1,8 +1,8 @@
 // One post → lines of the connection that stands.
 import type { Outgoing, SendResult } from '../../sdk/index.ts';
+import type { IrcSession } from './connection/session.ts';
 import { isTarget } from './lines.ts';
 import { PostsByKey } from './posts-by-key.ts';
-import type { IrcSession } from './session.ts';
 
 const NO_CONNECTION_MS = 2_000;
 

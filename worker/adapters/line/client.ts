@@ -7,9 +7,9 @@
 //       up is refused, because waiting for it would take days. Pushes are all that the host sends, so theirs holds the account. Calls that were refused at the same time are refused once.
 //   C4  LINE's client takes no signal: a call that takes too long, or whose connection ends, is left behind. Its end is not waited for.
 import type { messagingApi } from '@line/bot-sdk';
-import { isObject, type Json, listAt, textAt } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
-import { safeJson } from '../../sdk/safe-json.ts';
+import { isObject, type Json, listAt, textAt } from '../../sdk/platform/foreign-json.ts';
+import { safeJson } from '../../sdk/text/safe-json.ts';
 import type { Account } from './config.ts';
 
 type Api = messagingApi.MessagingApiClient;

@@ -5,7 +5,7 @@
 //       hears nothing, and LINE is asked more often.
 //   L3  LINE has no way to ask for what it could not deliver. It delivers again by itself where that is switched on for the channel.
 import { accountFailed, type Link } from '../../sdk/index.ts';
-import { lookNow, nextLook } from '../../sdk/next-look.ts';
+import { lookNow, nextLook } from '../../sdk/platform/next-look.ts';
 import { call, need } from './client.ts';
 import { type Account, accountFault } from './config.ts';
 import { rememberedOf } from './remembered.ts';

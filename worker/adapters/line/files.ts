@@ -1,11 +1,11 @@
 // The bytes of what people sent: by the id of the message, from the data API, streamed. LINE keeps them for a while only, and says of videos
 // and audio whether they are ready.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileBody } from '../../sdk/file-body.ts';
-import { isObject, textAt } from '../../sdk/foreign-json.ts';
 import { accountFailed, type FileRef, type Link } from '../../sdk/index.ts';
-import { limitedSignal } from '../../sdk/limited-signal.ts';
-import { safeJson } from '../../sdk/safe-json.ts';
+import { fileBody } from '../../sdk/platform/file-body.ts';
+import { isObject, textAt } from '../../sdk/platform/foreign-json.ts';
+import { limitedSignal } from '../../sdk/platform/limited-signal.ts';
+import { safeJson } from '../../sdk/text/safe-json.ts';
 import type { Account } from './config.ts';
 
 /** Until the answer begins. */

@@ -10,9 +10,9 @@
 //   P5  A text that its writer has changed (in groups, since August 2026) is `edited`, at the time of the change. Changes of one text may come in
 //       any order: the one with the latest time holds.
 import { createHash } from 'node:crypto';
-import { countAt, isObject, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, FileRef, RawRequest, Segment } from '../../sdk/index.ts';
-import { safeJson } from '../../sdk/safe-json.ts';
+import { countAt, isObject, type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
+import { safeJson } from '../../sdk/text/safe-json.ts';
 import type { Account } from './config.ts';
 import { type Remembered, rememberedOf } from './remembered.ts';
 import { heard } from './text.ts';

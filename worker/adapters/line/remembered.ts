@@ -1,7 +1,7 @@
 // What an account has seen and LINE does not tell twice: the tokens by which messages are quoted, which messages are our own, names of
 // people, and the bot's own id. In memory, the newest of each: after a restart a reply to an older message goes without its quote.
 
-import { keepNewest } from '../../sdk/keep-newest.ts';
+import { keepNewest } from '../../sdk/platform/keep-newest.ts';
 import type { Account } from './config.ts';
 
 const MOST = 5_000;

@@ -10,8 +10,8 @@
 //       A push that fits in what is left is later then.
 //   S5  A push takes five messages: what is more is in further ones, each with a retry key of its own.
 import { createHash } from 'node:crypto';
-import { listAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import { listAt, textAt } from '../../sdk/platform/foreign-json.ts';
 import { type Answer, call } from './client.ts';
 import type { Account } from './config.ts';
 import { messagesOf, namedIn, type Told } from './messages.ts';

@@ -5,9 +5,9 @@
 //   T2  Outgoing: LINE has no markup. A rendered text is in the syntax of its `textV2`: `{U…}` and `{all}` are mentions, literal braces are
 //       doubled, so that nothing literal is ever a mention.
 
-import { countAt, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Rich, Segment } from '../../sdk/index.ts';
 import { plainText } from '../../sdk/message.ts';
+import { countAt, type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
 
 interface Heard {
   readonly segments: readonly Segment[];

@@ -1,7 +1,8 @@
 // Bytes at an address of a file. The implementation names it, but what it names may come from whoever sent the file: of private addresses its
 // own alone (host and port of `url`) is asked.
-import { fetchForeign } from '../../sdk/foreign-file.ts';
+
 import type { Link } from '../../sdk/index.ts';
+import { fetchForeign } from '../../sdk/platform/foreign-file.ts';
 import type { Account } from './config.ts';
 
 /** Undefined where there is nothing to be had: addresses of QQ end after some time. */

@@ -2,12 +2,12 @@
 // connection of its own, to which events are pushed as to any other: none is taken away from the host.
 
 import { errorCode } from '../../sdk/errors.ts';
-import { isObject, textAt } from '../../sdk/foreign-json.ts';
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
-import { type Caller, callerOf, loginOf, statusOf, tokensOf } from './caller.ts';
+import { isObject, textAt } from '../../sdk/platform/foreign-json.ts';
+import { type Caller, callerOf, loginOf, statusOf, tokensOf } from './calls/caller.ts';
+import { Session } from './calls/session.ts';
 import { type Account, accountFault } from './config.ts';
 import { dial } from './connect.ts';
-import { Session } from './session.ts';
 import { TIMING } from './timing.ts';
 
 export async function* check(account: Account, tools: CheckTools): AsyncGenerator<CheckResult> {

@@ -7,11 +7,11 @@
 
 import { errorCode } from '../../sdk/errors.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
-import { refusedToken } from './answer.ts';
-import { callerOf, enter, leave, loginOf, statusOf, tokensOf, tookToken } from './caller.ts';
-import { openChannel } from './channel.ts';
+import { refusedToken } from './calls/answer.ts';
+import { callerOf, enter, leave, loginOf, statusOf, tokensOf, tookToken } from './calls/caller.ts';
+import { openChannel } from './calls/channel.ts';
+import { Session } from './calls/session.ts';
 import { type Account, accountFault } from './config.ts';
-import { Session } from './session.ts';
 import type { Timing } from './timing.ts';
 import { type Role, roleOf } from './verify.ts';
 

@@ -5,15 +5,15 @@
 //   F2  Of an address address.ts takes care.
 //   F3  Which form of a file an implementation takes is tried: a message that is refused was not shown.
 
-import { isObject, type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { FileRef, Link } from '../../sdk/index.ts';
+import { isObject, type Json, textAt } from '../../sdk/platform/foreign-json.ts';
 import { fetchAddress } from './address.ts';
-import type { Answer } from './answer.ts';
-import { type Caller, callerOf } from './caller.ts';
+import type { Answer } from './calls/answer.ts';
+import { type Caller, callerOf } from './calls/caller.ts';
 import type { Account } from './config.ts';
-import type { Piece } from './cq-code.ts';
-import { type FileName, readFileId } from './file-name.ts';
-import { idOut } from './json.ts';
+import type { Piece } from './message/cq-code.ts';
+import { type FileName, readFileId } from './message/file-name.ts';
+import { idOut } from './message/json.ts';
 import { messageTo, type Place } from './place.ts';
 
 /** What goes into one call, in memory, a third larger by its encoding. */

@@ -9,15 +9,15 @@
 //   H4  A conversation that cannot be read does not keep the others from it, and what an implementation does not have is asked for once. After
 //       MOST_SILENT failures in a row it is asked no more for now.
 
-import { isObject, type Json, listAt, objectAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, Link } from '../../sdk/index.ts';
-import type { Answer } from './answer.ts';
-import { sessionOf } from './caller.ts';
+import { isObject, type Json, listAt, objectAt } from '../../sdk/platform/foreign-json.ts';
+import type { Answer } from './calls/answer.ts';
+import { sessionOf } from './calls/caller.ts';
+import type { Session } from './calls/session.ts';
 import type { Account } from './config.ts';
-import { idAt, idOut, numberAt } from './json.ts';
+import { idAt, idOut, numberAt } from './message/json.ts';
 import { arrivalsOf } from './parse.ts';
 import { type Place, placeName, readPlace } from './place.ts';
-import type { Session } from './session.ts';
 
 const COUNT = 50;
 const LIMIT_MS = 15_000;

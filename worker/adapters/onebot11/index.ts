@@ -3,16 +3,16 @@
 // In: config.ts (account) → connect.ts: forward and reverse WebSocket (channel.ts, session.ts, calls.ts, event-store.ts), or HTTP with verify.ts
 // → parse.ts (message.ts, cq-code.ts) → inbox. What was missed: history.ts. Out: send.ts and files.ts, over caller.ts; text.ts renders.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
-import { MAX_MESSAGE_BYTES } from './channel.ts';
+import { MAX_MESSAGE_BYTES } from './calls/channel.ts';
 import { check } from './check.ts';
 import { account, accountFault } from './config.ts';
 import { connect } from './connect.ts';
 import { fetchFile, MOST_SENT_BYTES } from './files.ts';
 import { catchUp } from './history.ts';
+import { toCq } from './message/text.ts';
 import { parse } from './parse.ts';
 import { placeName } from './place.ts';
 import { apart, send } from './send.ts';
-import { toCq } from './text.ts';
 import { TIMING, type Timing } from './timing.ts';
 import { verify, verifySocket } from './verify.ts';
 

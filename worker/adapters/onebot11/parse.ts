@@ -7,13 +7,13 @@
 //   P3  What the bot said itself is marked, or left out (`message_sent`); events of another bot are left out; meta events are no arrivals.
 //   P4  Notices and requests without a form of their own arrive as `other`. That somebody types is left out.
 import { createHash } from 'node:crypto';
-import { isObject, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, RawRequest } from '../../sdk/index.ts';
-import { safeJson } from '../../sdk/safe-json.ts';
+import { isObject, type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
+import { safeJson } from '../../sdk/text/safe-json.ts';
 import type { Account } from './config.ts';
-import { fromEmojiId } from './emoji.ts';
-import { idAt, numberAt } from './json.ts';
-import { readMessage } from './message.ts';
+import { fromEmojiId } from './message/emoji.ts';
+import { idAt, numberAt } from './message/json.ts';
+import { readMessage } from './message/message.ts';
 import { placeName } from './place.ts';
 
 export interface EventContext {

@@ -3,8 +3,8 @@
 //   private:<user>          a friend, or the bot itself
 //   temp:<group>:<user>     somebody of a group who is no friend: answered through the group
 //   group:<group>
-import type { Piece } from './cq-code.ts';
-import { idOut } from './json.ts';
+import type { Piece } from './message/cq-code.ts';
+import { idOut } from './message/json.ts';
 
 export type Place =
   | { readonly kind: 'private'; readonly user: string; readonly group?: string }

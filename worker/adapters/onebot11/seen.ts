@@ -1,9 +1,9 @@
 // Where an account was up to in its conversations: the cursor that is stored with what arrives, from which a history is read. Pure but for its
 // own memory. The MOST_PLACES conversations that were heard of last are kept, each with the second of its last message.
 
-import { isObject } from '../../sdk/foreign-json.ts';
 import type { Arrival } from '../../sdk/index.ts';
-import { safeJson } from '../../sdk/safe-json.ts';
+import { isObject } from '../../sdk/platform/foreign-json.ts';
+import { safeJson } from '../../sdk/text/safe-json.ts';
 
 const MOST_PLACES = 100;
 

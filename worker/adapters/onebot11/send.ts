@@ -8,17 +8,17 @@
 //   S4  What one message holds in memory is no more than one file may have: further pictures are messages of their own.
 //   S5  What took several messages is removed with all of them; answers and reactions are of the first.
 import { SvcError } from '../../../shared/svc-error.ts';
-import { isObject } from '../../sdk/foreign-json.ts';
 import type { FileRef, FilesApart, Link, Outgoing, SendResult } from '../../sdk/index.ts';
-import { keepNewest } from '../../sdk/keep-newest.ts';
-import type { Answer } from './answer.ts';
-import { type Caller, callerOf } from './caller.ts';
+import { isObject } from '../../sdk/platform/foreign-json.ts';
+import { keepNewest } from '../../sdk/platform/keep-newest.ts';
+import type { Answer } from './calls/answer.ts';
+import { type Caller, callerOf } from './calls/caller.ts';
+import { placeInLine } from './calls/pace.ts';
 import type { Account } from './config.ts';
-import { type Piece, parseCq, textPiece } from './cq-code.ts';
-import { toEmojiId } from './emoji.ts';
 import { imagePiece, isPicture, MOST_SENT_BYTES, sendFile, withSources } from './files.ts';
-import { idAt, idOut } from './json.ts';
-import { placeInLine } from './pace.ts';
+import { type Piece, parseCq, textPiece } from './message/cq-code.ts';
+import { toEmojiId } from './message/emoji.ts';
+import { idAt, idOut } from './message/json.ts';
 import { messageTo, type Place, readPlace } from './place.ts';
 
 type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;

@@ -5,10 +5,11 @@
 //       While answers are late, it does not wait. A delivery over HTTP is read without a question: a person who is not known is asked about
 //       then, and until the answer is no administrator.
 //   M2  Where Slack cannot be asked (no scope, too many calls, no answer), it is left alone for a while. What it said last holds for a day.
-import { looksLikeCommand } from '../../sdk/command-sign.ts';
-import { type Json, objectAt, textAt } from '../../sdk/foreign-json.ts';
+
 import type { Arrival, Link, Segment } from '../../sdk/index.ts';
-import { keepNewest } from '../../sdk/keep-newest.ts';
+import { type Json, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
+import { keepNewest } from '../../sdk/platform/keep-newest.ts';
+import { looksLikeCommand } from '../../sdk/text/command-sign.ts';
 import { call } from './client.ts';
 import type { Account } from './config.ts';
 

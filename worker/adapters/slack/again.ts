@@ -4,9 +4,9 @@
 //       message on, a thread from its root and then from that time on.
 //   R2  Where Slack asks to wait between two pages, the next attempt goes on with the page that was due: what is newer by then is not ours.
 
-import { type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Link, Outgoing } from '../../sdk/index.ts';
-import { keepNewest } from '../../sdk/keep-newest.ts';
+import { type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
+import { keepNewest } from '../../sdk/platform/keep-newest.ts';
 import { type Answer, call } from './client.ts';
 import type { Account } from './config.ts';
 import { messageId } from './place.ts';

@@ -3,8 +3,9 @@
 //   A1  A forwarded message is an attachment with `is_share`, its text and files in it; the text of the message is what was written above it, or
 //       nothing. A link to a message that Slack has unfolded is none: its words were not said again.
 //   A2  Other attachments are what an app shows in place of a text, and count where there is none.
-import { type Json, listAt, textAt } from '../../sdk/foreign-json.ts';
+
 import type { Segment } from '../../sdk/index.ts';
+import { type Json, listAt, textAt } from '../../sdk/platform/foreign-json.ts';
 import { plainOf, segmentsOf } from './text.ts';
 
 const forwardedIn = (spoken: Json): readonly Json[] =>

@@ -10,14 +10,14 @@
 //   U4  What was heard before is told again where the history says that it was edited since then, or that the root of a thread was taken away.
 //       It does not tell of other removals, and not when reactions came; presses and commands are over.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, Link } from '../../sdk/index.ts';
+import { type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
 import { withAdmins } from './admins.ts';
+import { SAID } from './arrivals/events.ts';
+import { cursorOf, readCursor, type Seen, seenOf } from './arrivals/seen.ts';
 import { type Answer, call } from './client.ts';
 import type { Account } from './config.ts';
-import { SAID } from './events.ts';
 import { arrivalsOf } from './parse.ts';
-import { cursorOf, readCursor, type Seen, seenOf } from './seen.ts';
 
 const BEAT_MS = 60_000;
 /** Looked at again: clocks differ, and Slack may have been trying. */

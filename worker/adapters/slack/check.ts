@@ -1,8 +1,8 @@
 // What Slack says of an account (`svc doctor --endpoint`): whose tokens they are and what they may not do. It asks auth.test, and in Socket
 // Mode for an address that it does not open: Slack would hand a part of the events to that socket.
 
-import { isObject, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
+import { isObject, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
 import { type Answer, call } from './client.ts';
 import { type Account, accountFault } from './config.ts';
 

@@ -5,9 +5,9 @@
 //       happened throws. A token that is refused throws `accountFailed`.
 //   W3  The client writes no log of its own, and a call ends with the connection of its account.
 import type { FetchFunction, WebClient, WebClientOptions } from '@slack/web-api';
-import { isObject, type Json, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link, type Secret } from '../../sdk/index.ts';
-import { limitedSignal } from '../../sdk/limited-signal.ts';
+import { isObject, type Json, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
+import { limitedSignal } from '../../sdk/platform/limited-signal.ts';
 import type { Account } from './config.ts';
 
 export interface Caller extends Pick<Link<Account>, 'account' | 'signal'> {

@@ -5,14 +5,14 @@
 //   C2  A socket that is lost without a word ends the connection: the host comes back with backoff.
 //   C3  Slack tells of tokens that are revoked, perhaps late, perhaps of others: it is asked again whether ours is good.
 
-import { textAt } from '../../sdk/foreign-json.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
+import { textAt } from '../../sdk/platform/foreign-json.ts';
 import { adminsOf, askFor } from './admins.ts';
+import { onRevoked } from './arrivals/revoked.ts';
+import { announceSibling, join } from './arrivals/siblings.ts';
+import { SlackSocket, type SocketTiming } from './arrivals/socket.ts';
 import { type Caller, call } from './client.ts';
 import { type Account, accountFault } from './config.ts';
-import { onRevoked } from './revoked.ts';
-import { announceSibling, join } from './siblings.ts';
-import { SlackSocket, type SocketTiming } from './socket.ts';
 
 /** A socket that was asked to go this soon, this often in a row, is no renewal any more. */
 const SOON_MS = 10_000;

@@ -3,11 +3,12 @@
 //   F1  The token and the bytes go to the platform's own addresses alone, whatever an answer names.
 //   F2  The bytes go out as they are read from the disk; Slack is told their number before.
 //   F3  Nobody sees a file before the last step, so what fails before it can be done again.
-import { fileBody } from '../../sdk/file-body.ts';
-import { listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
+
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
-import { limitedSignal } from '../../sdk/limited-signal.ts';
-import { openSized } from '../../sdk/sized-file.ts';
+import { fileBody } from '../../sdk/platform/file-body.ts';
+import { listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
+import { limitedSignal } from '../../sdk/platform/limited-signal.ts';
+import { openSized } from '../../sdk/platform/sized-file.ts';
 import { blocksOf } from './blocks.ts';
 import { type Answer, call, isPlatformAddress } from './client.ts';
 import type { Account } from './config.ts';

@@ -4,6 +4,8 @@
 // connect.ts → socket.ts → the same parse. Out: send.ts → client.ts (Slack's own client), files.ts. Text is Slack's mrkdwn (text.ts).
 // Who administers the workspace is asked of Slack (admins.ts). What was said while the account was away: catch-up.ts, which looks where seen.ts knows that people speak.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
+import { watchRefusal } from './arrivals/siblings.ts';
+import { type SocketTiming, TIMING } from './arrivals/socket.ts';
 import { catchUp } from './catch-up.ts';
 import { check } from './check.ts';
 import { account, accountFault } from './config.ts';
@@ -11,8 +13,6 @@ import { connect } from './connect.ts';
 import { fetchFile } from './files.ts';
 import { parse } from './parse.ts';
 import { send } from './send.ts';
-import { watchRefusal } from './siblings.ts';
-import { type SocketTiming, TIMING } from './socket.ts';
 import { toMrkdwn } from './text.ts';
 import { verify } from './verify.ts';
 

@@ -10,15 +10,15 @@
 //   P4  What is signed and not of these forms arrives as `other`, without the verification token.
 //   P5  What other apps say is left out, unless the account wants it.
 
-import { isObject, type Json, listAt, objectAt, textAt } from '../../sdk/foreign-json.ts';
 import type { Arrival, RawRequest } from '../../sdk/index.ts';
-import { safeJson } from '../../sdk/safe-json.ts';
+import { isObject, type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
+import { safeJson } from '../../sdk/text/safe-json.ts';
 import { adminsOf } from './admins.ts';
+import { parseEvent } from './arrivals/events.ts';
+import { parseCommand, parseInteraction } from './arrivals/interactions.ts';
+import { isRevocation, tellRevoked } from './arrivals/revoked.ts';
+import { seenOf } from './arrivals/seen.ts';
 import type { Account } from './config.ts';
-import { parseEvent } from './events.ts';
-import { parseCommand, parseInteraction } from './interactions.ts';
-import { isRevocation, tellRevoked } from './revoked.ts';
-import { seenOf } from './seen.ts';
 
 type Installation = Pick<Account, 'team' | 'bots'>;
 

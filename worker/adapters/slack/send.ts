@@ -7,8 +7,8 @@
 //   S4  Slack counts by method, workspace and app: where it asks to wait for a message, everything of the account waits, and none of it uses up an
 //       attempt. A reaction waits alone, and so does a post that is looked for: the history has a limit of its own.
 
-import { type Json, textAt } from '../../sdk/foreign-json.ts';
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
+import { type Json, textAt } from '../../sdk/platform/foreign-json.ts';
 import { metadataOf, postedBefore } from './again.ts';
 import { blocksOf, fallbackOf } from './blocks.ts';
 import { type Answer, call as request } from './client.ts';

@@ -8,8 +8,8 @@
 //   T4  A run with marks stands apart: beside a letter (of scripts without blanks, too), a full-width sign or another run Slack reads no mark. There
 //       a zero-width space is put between.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
-import { SegmentList } from '../../sdk/segment-list.ts';
-import { edgesOf } from '../../sdk/text-edges.ts';
+import { SegmentList } from '../../sdk/text/segment-list.ts';
+import { edgesOf } from '../../sdk/text/text-edges.ts';
 
 const BROADCASTS = new Set(['here', 'channel', 'everyone']);
 const SAFE_URL = /^(?:https?|mailto|tel|slack):/i;

@@ -5,9 +5,9 @@
 //   V3  Slack's question whether the address is ours is answered only when it is signed. The one whether its certificate is good is not signed
 //       (Slack's own receiver lets it pass): it is answered with nothing, and nothing comes of it.
 
-import { isObject } from '../../sdk/foreign-json.ts';
 import { type RawRequest, type Verdict, verifyHmac } from '../../sdk/index.ts';
-import { safeJson } from '../../sdk/safe-json.ts';
+import { isObject } from '../../sdk/platform/foreign-json.ts';
+import { safeJson } from '../../sdk/text/safe-json.ts';
 import type { Account } from './config.ts';
 
 /** `ok`, `handshake` with the challenge, or `refused` with a reason for the log: the client is told nothing of it. */

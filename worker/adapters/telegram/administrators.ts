@@ -3,8 +3,8 @@
 //   M1  Polling asks before what came is handed on. A webhook is read without a question: a group that is not known yet is asked about, and
 //       until the answer nobody administers it.
 import type { Update } from 'grammy/types';
-import { looksLikeCommand } from '../../sdk/command-sign.ts';
-import { keepNewest } from '../../sdk/keep-newest.ts';
+import { keepNewest } from '../../sdk/platform/keep-newest.ts';
+import { looksLikeCommand } from '../../sdk/text/command-sign.ts';
 
 const KEPT_MS = 300_000;
 const MOST_GROUPS = 1_000;

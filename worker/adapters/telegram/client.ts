@@ -4,7 +4,7 @@
 //   C2  What is not Telegram's JSON (a proxy's page, an empty 429) is read by its status and Retry-After.
 import type { Api, InputFile } from 'grammy';
 import { accountFailed } from '../../sdk/index.ts';
-import { callPlatform, type PlatformAnswer, type PlatformCall } from '../../sdk/platform-call.ts';
+import { callPlatform, type PlatformAnswer, type PlatformCall } from '../../sdk/platform/platform-call.ts';
 import type { Account } from './config.ts';
 
 export interface Client {

@@ -11,8 +11,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Update, WebhookInfo } from 'grammy/types';
 import { accountFailed, type CommandInfo, type Link } from '../../sdk/index.ts';
-import { limitedSignal } from '../../sdk/limited-signal.ts';
-import { lookNow, nextLook } from '../../sdk/next-look.ts';
+import { limitedSignal } from '../../sdk/platform/limited-signal.ts';
+import { lookNow, nextLook } from '../../sdk/platform/next-look.ts';
 import { type Client, clientOf, failureOf, thrown } from './client.ts';
 import { type Account, accountFault, botIdOf, learnUsername, UPDATES } from './config.ts';
 import { administratorsOf, arrivalsOf, contextOf } from './parse.ts';

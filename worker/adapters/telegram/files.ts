@@ -1,8 +1,8 @@
 // Files of messages: which ones a message holds, and their bytes.
 import type { Message } from 'grammy/types';
-import { fileBody } from '../../sdk/file-body.ts';
 import type { FileRef, Link } from '../../sdk/index.ts';
-import { limitedSignal } from '../../sdk/limited-signal.ts';
+import { fileBody } from '../../sdk/platform/file-body.ts';
+import { limitedSignal } from '../../sdk/platform/limited-signal.ts';
 import { clientOf, thrown } from './client.ts';
 import type { Account } from './config.ts';
 

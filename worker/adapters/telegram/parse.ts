@@ -8,7 +8,7 @@
 //   P4  Who posts in the name of a chat (channels, anonymous administrators) has the id of that chat.
 import type { Chat, Message, ReactionType, Update, User } from 'grammy/types';
 import type { Arrival, HttpAnswer, RawRequest } from '../../sdk/index.ts';
-import { safeJson } from '../../sdk/safe-json.ts';
+import { safeJson } from '../../sdk/text/safe-json.ts';
 import { Administrators, groupAsking } from './administrators.ts';
 import { type Account, botIdOf, usernameOf } from './config.ts';
 import { segmentsOf } from './entities.ts';

@@ -6,7 +6,7 @@
 //   T3  A link that Telegram does not take is text with its address: it drops the address of one with another scheme, or with a host that has no
 //       dot, and makes one over http of a mail address. Mail addresses and numbers in a text it knows itself.
 import type { Rich, Segment } from '../../sdk/index.ts';
-import { keepNewest } from '../../sdk/keep-newest.ts';
+import { keepNewest } from '../../sdk/platform/keep-newest.ts';
 
 const MOST_NAMES = 10_000;
 const names = new Map<string, { readonly name: string; readonly isPublic: boolean }>();

@@ -12,7 +12,7 @@
 //   S7  An album takes no buttons: where there is no text that could hold them, they are a message before it, under their labels.
 import type { InputMediaPhoto, ReactionType } from 'grammy/types';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
-import { keepNewest } from '../../sdk/keep-newest.ts';
+import { keepNewest } from '../../sdk/platform/keep-newest.ts';
 import { albumsOf, isCaptioned } from './albums.ts';
 import { ChatWaits } from './chat-waits.ts';
 import { type Client, clientOf, failureOf } from './client.ts';

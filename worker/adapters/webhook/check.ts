@@ -1,7 +1,7 @@
 // What can be found out about a signed webhook without sending a message (`svc doctor --endpoint`): its settings, and whether anybody answers
 // at its address. Whether the other side takes our signatures, and signs as we ask, shows in the first delivery alone.
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
-import { callPlatform } from '../../sdk/platform-call.ts';
+import { callPlatform } from '../../sdk/platform/platform-call.ts';
 import { type Account, accountFault } from './config.ts';
 
 export async function* check(account: Account, tools: CheckTools): AsyncGenerator<CheckResult> {

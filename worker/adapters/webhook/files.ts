@@ -4,8 +4,9 @@
 //       that the account names (that of `url` at its port, and `fileHosts`), which may be private. No secret goes there, and no redirect is
 //       followed.
 //   F2  A file that goes out is a signed link of the host, which ends after `files.linkHours`.
-import { fetchForeign } from '../../sdk/foreign-file.ts';
+
 import type { FileRef, Link } from '../../sdk/index.ts';
+import { fetchForeign } from '../../sdk/platform/foreign-file.ts';
 import type { Account } from './config.ts';
 
 /** F1. */

@@ -14,7 +14,7 @@
 //
 // A signed body of another form arrives as `other`, whole. A repeat of a webhook-id is one delivery.
 import { type Arrival, parse as checked, type FileRef, type RawRequest, t, type Values } from '../../sdk/index.ts';
-import { safeJson } from '../../sdk/safe-json.ts';
+import { safeJson } from '../../sdk/text/safe-json.ts';
 import { heard } from './text.ts';
 import { readTimestamp } from './verify.ts';
 

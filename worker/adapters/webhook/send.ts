@@ -8,8 +8,8 @@
 // the message for later edits; without one it is the key.
 import { Webhook } from 'standardwebhooks';
 import { accountFailed, type Link, type Outgoing, type SendResult, sendResult } from '../../sdk/index.ts';
-import { withLimit } from '../../sdk/limited-signal.ts';
-import { callPlatform } from '../../sdk/platform-call.ts';
+import { withLimit } from '../../sdk/platform/limited-signal.ts';
+import { callPlatform } from '../../sdk/platform/platform-call.ts';
 import type { Account } from './config.ts';
 import { linksTo } from './files.ts';
 import { placeMentions } from './text.ts';

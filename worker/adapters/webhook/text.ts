@@ -3,8 +3,8 @@
 //   T1  Outward a mention is written between two invisible marks until it is sent; then it is `@id` in the text, and named beside it.
 //   T2  Inward what `mentions` names is a mention wherever that text stands; a mention of the bot at the beginning is no part of the text.
 import type { Rich, Segment } from '../../sdk/index.ts';
-import { render } from '../../sdk/render.ts';
-import { SegmentList } from '../../sdk/segment-list.ts';
+import { render } from '../../sdk/text/render.ts';
+import { SegmentList } from '../../sdk/text/segment-list.ts';
 
 const EDGE = '\u2063';
 

@@ -3,9 +3,9 @@
 import { randomBytes } from 'node:crypto';
 import type { XmlElement } from '@xmpp/client';
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
-import { makeClient, type OpenClient } from './client.ts';
 import { type Account, accountFault, bareJidOf, domainOf } from './config.ts';
-import { featuresOf, infoOf } from './disco.ts';
+import { makeClient, type OpenClient } from './connection/client.ts';
+import { featuresOf, infoOf } from './connection/disco.ts';
 import { connectionError } from './failures.ts';
 import { NS } from './stanza.ts';
 

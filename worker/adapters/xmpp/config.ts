@@ -5,7 +5,7 @@
 //       endpoints:
 //         - { id: main, jid: helper@example.org, password: '${XMPP_PASSWORD}', rooms: [{ jid: team@rooms.example.org }] }
 import { t, type Values } from '../../sdk/index.ts';
-import { isLoopbackHost } from '../../sdk/public-address.ts';
+import { isLoopbackHost } from '../../sdk/platform/public-address.ts';
 
 const BARE_JID = '^[^@/\\s"&\'<>:]{1,255}@[^@/\\s]{1,255}$';
 const HOST = '^[^\\s/@]{1,253}$';

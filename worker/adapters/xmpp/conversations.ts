@@ -1,15 +1,15 @@
 // What one login has, over connections that resume it: rooms, archives, and what each stanza means.
 import type { XmlElement } from '@xmpp/client';
 import type { Arrival, Logger } from '../../sdk/index.ts';
-import { Archive, type Archived } from './archive.ts';
-import type { Queued } from './arrival-queue.ts';
-import { CatchUp } from './catch-up.ts';
+import { Archive, type Archived } from './archive/archive.ts';
+import type { Queued } from './archive/arrival-queue.ts';
+import { CatchUp } from './archive/catch-up.ts';
+import type { Mark } from './archive/cursor.ts';
 import { type Account, bareJidOf, domainOf } from './config.ts';
-import type { Mark } from './cursor.ts';
-import { featuresOf, featuresOfRoom } from './disco.ts';
+import { featuresOf, featuresOfRoom } from './connection/disco.ts';
+import type { Session } from './connection/session.ts';
 import { archiveIdOf, arrivalsOf, type Came, originOf } from './parse.ts';
 import { Rooms } from './rooms.ts';
-import type { Session } from './session.ts';
 import { bareOf, delayedAt, faultOf, NS, normalJid, resourceOf } from './stanza.ts';
 import type { AccountState } from './state.ts';
 

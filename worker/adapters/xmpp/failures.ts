@@ -5,7 +5,7 @@
 //   F2  What passes (too much at once, a service that is away) is `later`; what the server does not take is `refused`.
 import type { XmlElement } from '@xmpp/client';
 import { accountFailed, type SendResult } from '../../sdk/index.ts';
-import { socketReason } from '../../sdk/socket-reason.ts';
+import { socketReason } from '../../sdk/platform/socket-reason.ts';
 import { faultIn, type StanzaFault } from './stanza.ts';
 
 const CREDENTIALS = new Set([

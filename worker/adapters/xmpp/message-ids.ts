@@ -1,6 +1,6 @@
 // Which id a message goes by. In rooms that give one (XEP-0359) it is the room's: replies, reactions and removals name it. Corrections name
 // the one that the sender gave. This table, of what was seen lately, tells one from the other and who wrote it.
-import { keepNewest } from '../../sdk/keep-newest.ts';
+import { keepNewest } from '../../sdk/platform/keep-newest.ts';
 
 export interface Known {
   /** The full address of the author. */

@@ -1,6 +1,6 @@
 // Messages of ours that the archive has: by the id that we gave, and the other way round.
 
-import type { Archived } from './archive.ts';
+import type { Archived } from './archive/archive.ts';
 import type { Account } from './config.ts';
 import { bareJidOf } from './config.ts';
 import type { Conversations } from './conversations.ts';

@@ -7,8 +7,8 @@
 import { createHash } from 'node:crypto';
 import type { XmlElement } from '@xmpp/client';
 import type { Arrival } from '../../sdk/index.ts';
-import { keepNewest } from '../../sdk/keep-newest.ts';
-import { filesOf } from './attachments.ts';
+import { keepNewest } from '../../sdk/platform/keep-newest.ts';
+import { filesOf } from './files/attachments.ts';
 import type { MessageIds } from './message-ids.ts';
 import { bareOf, inert, NS, normalJid, resourceOf } from './stanza.ts';
 import { actionIn, bodyOf, spokenTo } from './text.ts';

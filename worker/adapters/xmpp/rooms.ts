@@ -8,9 +8,9 @@
 import type { XmlElement } from '@xmpp/client';
 import type { Logger } from '../../sdk/index.ts';
 import { type Account, nickOf, type Room } from './config.ts';
-import { infoOf } from './disco.ts';
+import { infoOf } from './connection/disco.ts';
+import type { Session } from './connection/session.ts';
 import type { Occupant } from './parse.ts';
-import type { Session } from './session.ts';
 import { bareOf, faultOf, NS, resourceOf } from './stanza.ts';
 
 export interface RoomsOptions {

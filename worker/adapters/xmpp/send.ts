@@ -10,16 +10,16 @@
 import { createHash } from 'node:crypto';
 import type { XmlElement } from '@xmpp/client';
 import type { FileRef, FilesApart, Link, Outgoing, SendResult } from '../../sdk/index.ts';
-import { keepNewest } from '../../sdk/keep-newest.ts';
+import { keepNewest } from '../../sdk/platform/keep-newest.ts';
 import { type Account, bareJidOf } from './config.ts';
+import type { Session } from './connection/session.ts';
 import type { Conversations } from './conversations.ts';
 import { sendFault } from './failures.ts';
+import { upload } from './files/upload.ts';
 import { originIn, ownMessage } from './own-messages.ts';
-import type { Session } from './session.ts';
 import { bareOf, inert, isJid, NS, normalJid, resourceOf } from './stanza.ts';
 import type { AccountState } from './state.ts';
 import { placeMentions } from './text.ts';
-import { upload } from './upload.ts';
 
 type Call<K extends Outgoing['kind']> = Extract<Outgoing, { kind: K }>;
 type Post = Call<'post' | 'edit'>;

@@ -1,11 +1,11 @@
 // What one account keeps from connection to connection, while its settings live.
 import type { XmppEntity } from '@xmpp/client';
-import type { Resumable } from './client.ts';
 import type { Account } from './config.ts';
+import type { Resumable } from './connection/client.ts';
+import { Pending } from './connection/pending.ts';
+import type { Session } from './connection/session.ts';
 import type { Conversations } from './conversations.ts';
 import { MessageIds } from './message-ids.ts';
-import { Pending } from './pending.ts';
-import type { Session } from './session.ts';
 
 export class AccountState {
   readonly pending = new Pending();

@@ -5,7 +5,7 @@
 //   T2  A mention is written between two invisible marks until the room is known; then it is the nick (`placeMentions`).
 import type { XmlElement } from '@xmpp/client';
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
-import { edgesOf } from '../../sdk/text-edges.ts';
+import { edgesOf } from '../../sdk/text/text-edges.ts';
 import { inert, NS } from './stanza.ts';
 
 const JOINER = '\u2060';

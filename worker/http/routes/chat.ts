@@ -1,8 +1,8 @@
 // The chat page and `svc chat`: full scope, since texts of people are in it; there only while the host has a sandbox.
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { ChatPort, HostPort } from '../host-port.ts';
-import { integerOf } from '../query-check.ts';
-import { type Answer, type Located, type LocateRequest, type QueryField, route } from '../route.ts';
+import type { ChatPort, HostPort } from '../host-api.ts';
+import { integerOf } from '../request/query-check.ts';
+import { type Answer, type Located, type LocateRequest, type QueryField, route } from './route.ts';
 
 const takenAs = (taken: unknown): Answer => ({ status: 202, json: taken });
 

@@ -1,11 +1,11 @@
 // What an operator looks at: metrics, plugins, configuration, log lines, this interface's own document.
 import { createHash } from 'node:crypto';
-import { readDateTime } from '../../../shared/date-time.ts';
 import { capabilityForDemo } from '../../../shared/identifiers.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
-import { integerOf } from '../query-check.ts';
-import { type QueryField, route } from '../route.ts';
-import { servingFor } from '../serving.ts';
+import { readDateTime } from '../../../shared/time/date-time.ts';
+import { integerOf } from '../request/query-check.ts';
+import { type QueryField, route } from './route.ts';
+import { servingFor } from './serving.ts';
 
 const LOG_QUERY = {
   lines: { type: 'integer', description: 'How many of the newest', minimum: 1, maximum: 1_000, default: 100 },
@@ -94,7 +94,7 @@ export const diagnosticRoutes = [
     summary: 'This document',
     answers: { 200: 'OpenApi' },
     handle: async ({ port, routes }) => {
-      const { openapiDocument } = await import('../openapi.ts');
+      const { openapiDocument } = await import('../answer/openapi.ts');
       const { version } = port.readiness();
       return { status: 200, json: openapiDocument({ routes, version, base: port.settings().base }) };
     },

@@ -1,9 +1,9 @@
 // Endpoints: list, look, enable, disable, reconnect. An id is the short name, or `<owner>:<name>` with its slashes as they
 // are (`/api/endpoints/root/irc:irc~libera`).
-import { integerOf, PAGE_QUERY } from '../query-check.ts';
-import { tagOf } from '../revision.ts';
-import { type Answer, type Route, route } from '../route.ts';
-import { servingFor } from '../serving.ts';
+import { integerOf, PAGE_QUERY } from '../request/query-check.ts';
+import { tagOf } from '../request/revision.ts';
+import { type Answer, type Route, route } from './route.ts';
+import { servingFor } from './serving.ts';
 
 const action = (name: 'enable' | 'disable' | 'reconnect', summary: string): Route =>
   route({

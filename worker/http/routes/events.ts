@@ -1,9 +1,9 @@
 // The event history: as a stream that resumes, page by page, or over a WebSocket.
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { Caller, HostPort } from '../host-port.ts';
-import { integerOf } from '../query-check.ts';
-import { contextOf } from '../request-context.ts';
-import { type Exchange, type Handled, type QueryField, route } from '../route.ts';
+import type { Caller, HostPort } from '../host-api.ts';
+import { integerOf } from '../request/query-check.ts';
+import { contextOf } from '../request/request-context.ts';
+import { type Exchange, type Handled, type QueryField, route } from './route.ts';
 
 const filters = {
   types: { type: 'string', description: 'Event types, comma separated, `*` at the end of one', maxLength: 2_000 },

@@ -1,9 +1,9 @@
 // Files behind signed links: what a platform could not take. No token: the link itself says what may be read, and until when.
 // A file is always handed out as a download, with a type that no browser runs, and streamed: memory does not grow with it.
 import { pipeline } from 'node:stream/promises';
-import type { OpenFile } from '../host-port.ts';
-import { prepareStream } from '../respond.ts';
-import { type Exchange, type Handled, route } from '../route.ts';
+import { prepareStream } from '../answer/respond.ts';
+import type { OpenFile } from '../host-api.ts';
+import { type Exchange, type Handled, route } from './route.ts';
 
 const SILENT_MS = 30_000;
 /** Types that do nothing when they are opened; every other file is bytes. */

@@ -1,6 +1,6 @@
 // Liveness and readiness for probes: no token, no detail. The server answers them before Express where it can
 // (server.ts); these entries are what the table, the document and other methods see.
-import { type Answer, route } from '../route.ts';
+import { type Answer, route } from './route.ts';
 
 export const HEALTH_PATH = '/pub/health';
 export const READY_PATH = '/pub/ready';

@@ -1,6 +1,6 @@
 // Ingress: open, or paused with what comes in parked or rejected.
-import { revisionOf, tagOf } from '../revision.ts';
-import { type Answer, route } from '../route.ts';
+import { revisionOf, tagOf } from '../request/revision.ts';
+import { type Answer, route } from './route.ts';
 
 export const ingressRoutes = [
   route({

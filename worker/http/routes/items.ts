@@ -1,8 +1,9 @@
 // Inbox and outbox: pages, one item, back in line, held, away. Demo scope sees neither texts nor names of people.
-import { INBOX_ITEM_STATES, OUTBOX_ITEM_STATES } from '../item-states.ts';
-import { integerOf, PAGE_QUERY } from '../query-check.ts';
-import { tagOf } from '../revision.ts';
-import { type Answer, type QueryField, type Route, route } from '../route.ts';
+
+import { integerOf, PAGE_QUERY } from '../request/query-check.ts';
+import { tagOf } from '../request/revision.ts';
+import { INBOX_ITEM_STATES, OUTBOX_ITEM_STATES } from './item-states.ts';
+import { type Answer, type QueryField, type Route, route } from './route.ts';
 
 const pageQuery = (states: readonly string[]) =>
   ({

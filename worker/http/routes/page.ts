@@ -1,7 +1,7 @@
 // The chat page and its files: no data in them, so no token; served in every state of the host.
 import { SvcError } from '../../../shared/svc-error.ts';
-import { type Exchange, type Handled, type Located, type LocateRequest, route } from '../route.ts';
-import { PAGE_HEADERS } from '../security-headers.ts';
+import { PAGE_HEADERS } from '../answer/security-headers.ts';
+import { type Exchange, type Handled, type Located, type LocateRequest, route } from './route.ts';
 
 const INDEX = 'index.html';
 

@@ -1,8 +1,8 @@
 // Routes of plugins below their own prefix. The host says for each path whether it is there, with which methods and which
 // scope (full unless the plugin says otherwise); the gate checks the scope before the plugin sees anything.
 import { SvcError } from '../../../shared/svc-error.ts';
-import { deliveryOf } from '../delivery.ts';
-import { answerOf } from '../reply-answer.ts';
+import { answerOf } from '../answer/reply-answer.ts';
+import { deliveryOf } from '../request/delivery.ts';
 import {
   type Exchange,
   type Handled,
@@ -11,7 +11,7 @@ import {
   type Method,
   type Route,
   route,
-} from '../route.ts';
+} from './route.ts';
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 

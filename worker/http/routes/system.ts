@@ -1,8 +1,8 @@
 // The host itself: why it is or is not ready, what it is, restart and reload.
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { HostPort, Reloaded } from '../host-port.ts';
-import { tagOf } from '../revision.ts';
-import { type Answer, route } from '../route.ts';
+import type { HostPort, Reloaded } from '../host-api.ts';
+import { tagOf } from '../request/revision.ts';
+import { type Answer, route } from './route.ts';
 
 /** Restart and reload may be meant for one generation of one process. */
 const runningRevision = (port: HostPort): string => {

@@ -1,6 +1,6 @@
 // Addresses of webhooks: which there are, and registering one at its platform. Full scope: an address tells of the configuration.
-import { route } from '../route.ts';
-import { servingFor } from '../serving.ts';
+import { route } from './route.ts';
+import { servingFor } from './serving.ts';
 
 export const webhookAddressRoutes = [
   route({

@@ -2,9 +2,9 @@
 // and stores before it answers. A platform's own rules hold here: no token of ours is asked for. Some platforms open a WebSocket
 // to the same address (upgrade.ts), some ask it by GET whether it is theirs.
 import { SvcError } from '../../../shared/svc-error.ts';
-import { deliveryOf } from '../delivery.ts';
-import { answerOf } from '../reply-answer.ts';
-import { type Located, type LocateRequest, route } from '../route.ts';
+import { answerOf } from '../answer/reply-answer.ts';
+import { deliveryOf } from '../request/delivery.ts';
+import { type Located, type LocateRequest, route } from './route.ts';
 
 export const WEBHOOK_PATH = '/webhooks/{path+}';
 

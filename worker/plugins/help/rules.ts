@@ -5,7 +5,7 @@
 //   H3  Two plugins with a command of one name are told apart by their slots.
 //   H4  What is typed like a command and is none is answered; a path (`/usr/bin`), and what is for operators, is not talked about.
 import type { CommandHelp } from '../../sdk/index.ts';
-import { nearest } from '../../sdk/nearest.ts';
+import { nearest } from '../../sdk/schema/nearest.ts';
 
 const WHO = { anyone: '', admin: ' (admins)', operator: ' (operators)' } as const;
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { launchdLabel, systemServiceName, userServiceName } from '../../../../supervisor/cli/service/names.ts';
 import { renderPlist, renderUnit, type ServiceFacts } from '../../../../supervisor/cli/service/render.ts';
-import { WORKER_OPTIONS } from '../../../../supervisor/cli/worker-entry.ts';
-import { type Dictionary, parsePlist } from '../../../support/plist.ts';
+import { WORKER_OPTIONS } from '../../../../supervisor/cli/start/worker-entry.ts';
+import { type Dictionary, parsePlist } from '../../../support/process/plist.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../../../deploy');
 const template = (name: string): string => readFileSync(join(DEPLOY, name), 'utf8');

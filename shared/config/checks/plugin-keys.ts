@@ -1,0 +1,209 @@
+// The keys of a plugin's slot or of an account, checked against the plugin's own schema once its definition is known.
+//
+//   P1  A value that is one reference takes the type that the schema asks for.
+//   P2  A secret is one reference without a default; it becomes a masked value, and its text is given back for redaction.
+//   P3  Faults have the line and column of the file. No message holds a value of the environment or a secret.
+//
+// Whether a value fits is said by the SDK's own check, handed in, so that one set of rules holds for tests of plugins and for the host.
+import { originOf, schemaAt, unknownKey, valueAt } from '../explain.ts';
+import { type ConfigFault, dotted, type Finding, lastOf, parentOf, pointerTo } from '../fault.ts';
+import { type LoadedConfig, locate } from '../load.ts';
+import { readAs, readReferences } from '../references.ts';
+import { wrongSecret } from '../resolve.ts';
+import { expectation, isRecord, type JsonSchema, schemaOfKey } from '../schema/json-schema.ts';
+
+/** The SDK's `check`: the converted value, or what is wrong where. */
+export type CheckValue = (
+  schema: unknown,
+  value: unknown,
+) =>
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly at: readonly { readonly path: string; readonly message: string }[] };
+
+export interface PluginKeys {
+  /** The definition's properties: a schema by key. */
+  readonly properties: Readonly<Record<string, unknown>>;
+  /** The slot (`loaded.config.plugins.irc`) or account as it was loaded; the host's own keys in it are left out. */
+  readonly value: unknown;
+  /** False for a plugin, which has none: `endpoints` is not named as a key then. */
+  readonly hasAccounts?: boolean;
+  readonly check: CheckValue;
+}
+
+export type CheckedKeys =
+  | {
+      readonly ok: true;
+      /** Every key of the schema, defaults filled in, durations in milliseconds, secrets masked. */
+      readonly value: Readonly<Record<string, unknown>>;
+      /** Texts of the secrets, for redaction. */
+      readonly secrets: readonly string[];
+      /** Where they stand in the configuration. */
+      readonly secretKeys: readonly string[];
+    }
+  | {
+      readonly ok: false;
+      /** Of the configuration. */
+      readonly faults: readonly ConfigFault[];
+      /** Of the definition: defaults that do not fit their own schema, with the dotted key. */
+      readonly badDefaults: readonly { readonly key: string; readonly message: string }[];
+    };
+
+/** The host's own keys of a slot. */
+export const SLOT_KEYS = ['use', 'enabled', 'endpoints'] as const;
+/** The host's own keys of an account. */
+export const ENDPOINT_KEYS = ['id', 'enabled'] as const;
+
+/** `pointer` is where the value stands: `/plugins/irc` or `/plugins/irc/endpoints/0`. */
+export function checkPluginKeys(
+  loaded: LoadedConfig,
+  pointer: string,
+  { properties, value, check, hasAccounts = true }: PluginKeys,
+): CheckedKeys {
+  const schema = { type: 'object', properties, additionalProperties: false } as JsonSchema;
+  const hostKeys: readonly string[] = /\/endpoints\/\d+$/.test(pointer) ? ENDPOINT_KEYS : SLOT_KEYS;
+  const known = hostKeys.filter((key) => hasAccounts || key !== 'endpoints');
+  const own = Object.fromEntries(
+    Object.entries(isRecord(value) ? value : {}).filter(([key]) => !hostKeys.includes(key)),
+  );
+  const reader = new KeyReader(loaded, pointer);
+  const typed = reader.read(own, schema, '');
+  const checked = check(schema, typed);
+  const wrong = (checked.ok ? [] : checked.at)
+    .filter(({ path }) => !reader.isFaulty(path))
+    .map((fault) => ({ ...fault, filledIn: filledIn(schema, typed, fault.path) }));
+  const findings = [
+    ...reader.findings,
+    ...wrong
+      .filter((fault) => fault.filledIn === undefined)
+      .map((fault) => worded(fault, { schema, typed, loaded, pointer, known })),
+  ];
+  if (findings.length > 0 || !checked.ok)
+    return {
+      ok: false,
+      faults: findings.map((finding) => locate({ ...finding, path: pointer + finding.path }, loaded)),
+      badDefaults: wrong.flatMap(({ filledIn: path, message }) =>
+        path === undefined ? [] : [{ key: dotted(path), message }],
+      ),
+    };
+  const { secrets, secretKeys } = reader;
+  return { ok: true, value: checked.value as Readonly<Record<string, unknown>>, secrets, secretKeys };
+}
+
+/** Values of the environment as their schema wants them, and the rule of secrets. Paths are below the pointer. */
+class KeyReader {
+  readonly findings: Finding[] = [];
+  readonly secrets: string[] = [];
+  readonly secretKeys: string[] = [];
+  readonly #loaded: LoadedConfig;
+  readonly #pointer: string;
+
+  constructor(loaded: LoadedConfig, pointer: string) {
+    this.#loaded = loaded;
+    this.#pointer = pointer;
+  }
+
+  isFaulty(path: string): boolean {
+    return this.findings.some((finding) => finding.path === path);
+  }
+
+  read(value: unknown, schema: JsonSchema | undefined, path: string): unknown {
+    if (schema?.format === 'svc-secret') return this.#secret(value, path);
+    if (Array.isArray(value)) return value.map((item, index) => this.read(item, schema?.items, pointerTo(path, index)));
+    if (isRecord(value))
+      return Object.fromEntries(
+        Object.entries(value).map(([key, inner]) => [
+          key,
+          this.read(inner, schemaOfKey(schema, key), pointerTo(path, key)),
+        ]),
+      );
+    return typeof value === 'string' ? this.#typed(value, schema, path) : value;
+  }
+
+  #typed(value: string, schema: JsonSchema | undefined, path: string): unknown {
+    const reference = this.#loaded.references.get(this.#pointer + path);
+    if (reference === undefined || schema === undefined) return value;
+    const missing = this.#loaded.unset.get(this.#pointer + path);
+    if (missing !== undefined) return this.#fault({ path, message: `needs the variable ${missing}, which is not set` });
+    if (!reference.whole) return value;
+    const typed = readAs(schema.type, value);
+    return (
+      typed ??
+      this.#fault({
+        path,
+        message: `must be ${expectation(schema)}; the value of ${reference.names[0] ?? ''} does not read as one`,
+      })
+    );
+  }
+
+  #secret(value: unknown, path: string): unknown {
+    if (typeof value !== 'string') return value;
+    const reference = this.#loaded.references.get(this.#pointer + path);
+    const read = reference === undefined ? undefined : readReferences(reference.text);
+    const [part] = read?.kind === 'template' && read.whole ? read.parts : [];
+    if (typeof part !== 'object' || part.fallback !== undefined)
+      return this.#fault({ path, message: wrongSecret(reference?.text ?? value, part), secret: true });
+    if (value === '') return this.#fault({ path, message: `is empty: ${part.name} has no value`, secret: true });
+    this.secrets.push(value);
+    this.secretKeys.push(this.#pointer + path);
+    return value;
+  }
+
+  #fault(finding: Finding): undefined {
+    this.findings.push(finding);
+    return undefined;
+  }
+}
+
+/** Which default a value at a path comes from: the outermost one that gives it, else the innermost. Undefined where the configuration gives it. */
+function filledIn(schema: JsonSchema, typed: unknown, path: string): string | undefined {
+  let found: string | undefined;
+  for (let at = path; at !== '' && valueAt(typed, at) === undefined; at = parentOf(at)) {
+    const given = schemaAt(schema, at)?.default;
+    if (given === undefined) continue;
+    if (found === undefined || valueAt(given, path.slice(at.length)) !== undefined) found = at;
+  }
+  return found;
+}
+
+interface Wording {
+  readonly schema: JsonSchema;
+  readonly typed: unknown;
+  readonly loaded: LoadedConfig;
+  readonly pointer: string;
+  /** The host's own keys beside the definition's. */
+  readonly known: readonly string[];
+}
+
+/** The check's fault in the words of the configuration: the nearest key, what was expected, no value of the environment. */
+function worded(
+  { path, message }: { path: string; message: string },
+  { schema, typed, loaded, pointer, known }: Wording,
+): Finding {
+  const group = schemaAt(schema, parentOf(path));
+  const wanted = schemaAt(schema, path);
+  if (path !== '' && wanted === undefined && group?.properties !== undefined) {
+    const { suggestion, ...finding } = unknownKey(
+      path,
+      parentOf(path) === '' ? withKeys(group, known) : group,
+      undefined,
+    );
+    return suggestion === undefined
+      ? finding
+      : {
+          ...finding,
+          suggestion: dotted(pointerTo(parentOf(pointer + path), lastOf(`/${suggestion.replaceAll('.', '/')}`))),
+        };
+  }
+  if (valueAt(typed, path) === undefined)
+    return { path, message: `is missing; it must be ${expectation(wanted ?? {})}` };
+  const reference = loaded.references.get(pointer + path);
+  return reference === undefined
+    ? { path, message }
+    : { path, message: `must be ${expectation(wanted ?? {})}; ${originOf(reference)} does not fit` };
+}
+
+/** A slot or an account as a person writes it: the host's keys and the definition's in one group. */
+const withKeys = (group: JsonSchema, known: readonly string[]): JsonSchema => ({
+  ...group,
+  properties: { ...Object.fromEntries(known.map((key) => [key, {}])), ...group.properties },
+});

@@ -1,0 +1,234 @@
+// The server side of the control protocol, for supervisor and worker: a local socket, one request a line, one answer a line.
+//
+//   L1  A line longer than MAX_REQUEST_BYTES, or something that is no request, ends the connection after one answer; so memory per client is bounded.
+//   L2  More than MAX_CLIENTS clients are turned away; a client that reads slower than it is answered is cut at MAX_UNREAD_BYTES.
+//   L3  The socket file is bound by a relative name (`process.cwd()` is the project folder), 0600, and made again when it was removed.
+//   L4  What lies at the path is removed only where it is a socket, ours, and answers nobody. Anything else is refused at the start; while it
+//       runs that is told, and what is there stays, until it is gone.
+//   L5  In a folder that took the place of its own it makes no socket and removes none: what is there is somebody else's.
+import { chmodSync, lstatSync, rmSync, type Stats } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import {
+  CONTROL_PROTOCOL,
+  type ControlAnswer,
+  type ControlRequest,
+  MAX_REQUEST_BYTES,
+  parseRequest,
+} from '../api/control.ts';
+import { StateWatch } from '../files/state-watch.ts';
+import { coerceError, SvcError } from '../svc-error.ts';
+
+const MAX_CLIENTS = 64;
+const MAX_UNREAD_BYTES = 1024 * 1024;
+const MAX_OPEN_REQUESTS = 16;
+const IDLE_MS = 120_000;
+const LOOK_MS = 2_000;
+
+export interface ControlListenerOptions {
+  /** Relative to the working folder. */
+  readonly path: string;
+  readonly capabilities: readonly string[];
+  /** Gives the result of a request; throws SvcError. */
+  answer(request: ControlRequest): Promise<unknown>;
+  /** Said once when the socket file was gone and is there again, or could not be made. */
+  onTrouble?(message: string): void;
+  /** After which a client of which no request is open is let go. */
+  readonly idleMs?: number;
+}
+
+export interface ControlListener {
+  close(): Promise<void>;
+}
+
+/** Listens; rejects when somebody alive answers at that path, when it is no dead socket of ours, or when it cannot be bound. */
+export async function listenForControl(options: ControlListenerOptions): Promise<ControlListener> {
+  const clients = new Set<Socket>();
+  const open = async (former?: Server): Promise<Server> => {
+    await removeStale(options.path);
+    former?.close(); // not before: it removes whatever is at its path
+    const server = createServer((socket) => serve(socket, { ...options, clients }));
+    await bind(server, options.path);
+    return server;
+  };
+  let server = await open();
+  let ours = inodeOf(options.path);
+  const folder = new StateWatch(dirname(options.path));
+  let opening = false;
+  let told = '';
+  const isGone = (): boolean => {
+    try {
+      return inodeOf(options.path) !== ours;
+    } catch (error) {
+      tell(`the control socket cannot be looked at: ${coerceError(error).message}`);
+      return false;
+    }
+  };
+  const tell = (message: string): void => {
+    if (message !== told) options.onTrouble?.(message);
+    told = message;
+  };
+  const isOursStill = (): boolean => {
+    try {
+      const there = inodeOf(options.path);
+      return folder.isThere() && (there === undefined || there === ours);
+    } catch {
+      return false; // nobody can see it
+    }
+  };
+  const look = setInterval(() => {
+    if (!folder.isThere()) {
+      clearInterval(look);
+      options.onTrouble?.('the folder of the control socket was removed or replaced: none is made there');
+      return;
+    }
+    if (opening || !isGone()) return;
+    opening = true;
+    open(server)
+      .then((next) => {
+        server = next;
+        ours = inodeOf(options.path);
+        tell('the control socket was gone and is there again');
+        told = '';
+      })
+      .catch((error: unknown) => tell(`the control socket is gone: ${coerceError(error).message}`))
+      .finally(() => {
+        opening = false;
+      });
+  }, LOOK_MS);
+  look.unref();
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        clearInterval(look);
+        for (const client of clients) client.destroySoon();
+        // To close it would remove what is at its path by now.
+        if (!isOursStill()) return resolve(void server.unref());
+        server.close(() => resolve());
+        remove(options.path);
+      }),
+  };
+}
+
+function bind(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, () => {
+      server.off('error', reject);
+      server.on('error', () => {}); // an accept that failed (EMFILE): the client tries again
+      try {
+        chmodSync(path, 0o600);
+        resolve();
+      } catch (error) {
+        server.close();
+        reject(coerceError(error));
+      }
+    });
+  });
+}
+
+/** Nobody answers behind a stale file; an answer means that the path is taken. */
+async function removeStale(path: string): Promise<void> {
+  const there = statOf(path);
+  if (there === undefined) return;
+  refuseOther(path, there);
+  return new Promise((resolve, reject) => {
+    const probe = connect(path);
+    probe.once('connect', () => {
+      probe.destroy();
+      reject(new Error(`another process answers at ${path}`));
+    });
+    probe.once('error', () => {
+      try {
+        rmSync(path, { force: true });
+        resolve();
+      } catch (error) {
+        reject(coerceError(error));
+      }
+    });
+  });
+}
+
+/** A file that lies there may be somebody's, whoever could not be connected to it; a link is looked at, not followed. */
+function refuseOther(path: string, there: Stats): void {
+  const refuse = (what: string, hint: string): never => {
+    throw new SvcError('state_dir_unsafe', `${path} ${what}`, { hint });
+  };
+  if (!there.isSocket()) refuse('is in the way: it is no socket', 'move it away; svc makes its own');
+  const uid = process.getuid?.() ?? there.uid;
+  if (there.uid !== uid)
+    refuse(`is a socket of user ${there.uid}, not of ${uid}`, 'run svc as its owner, or remove it if nobody needs it');
+}
+
+function remove(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // A dead socket that is left is made anew by the next start
+  }
+}
+
+const statOf = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
+
+const inodeOf = (path: string): number | undefined => statOf(path)?.ino;
+
+type ServeOptions = ControlListenerOptions & { readonly clients: Set<Socket> };
+
+function serve(socket: Socket, options: ServeOptions): void {
+  if (options.clients.size >= MAX_CLIENTS) {
+    socket.destroy();
+    return;
+  }
+  options.clients.add(socket);
+  socket.on('error', () => socket.destroy());
+  socket.on('close', () => options.clients.delete(socket));
+  let waiting = Buffer.alloc(0);
+  let openRequests = 0;
+  // A stop is answered once all is over, which may take longer.
+  socket.setTimeout(options.idleMs ?? IDLE_MS, () => openRequests === 0 && socket.destroy());
+  socket.on('data', (chunk: Buffer) => {
+    waiting = Buffer.concat([waiting, chunk]);
+    for (let end = waiting.indexOf(10); end !== -1; end = waiting.indexOf(10)) {
+      const line = waiting.subarray(0, end);
+      waiting = waiting.subarray(end + 1);
+      const request =
+        line.length > MAX_REQUEST_BYTES ? { fault: 'the line is too long' } : parseRequest(line.toString());
+      if ('fault' in request) return refuse(socket, options, request.fault);
+      if (openRequests >= MAX_OPEN_REQUESTS) return refuse(socket, options, 'too many open requests');
+      openRequests += 1;
+      void answerTo(request, options).then((answer) => {
+        openRequests -= 1;
+        send(socket, answer);
+      });
+    }
+    if (waiting.length > MAX_REQUEST_BYTES) refuse(socket, options, 'the line is too long');
+  });
+}
+
+async function answerTo(request: ControlRequest, { answer, capabilities }: ServeOptions): Promise<ControlAnswer> {
+  const head = { id: request.id, protocol: CONTROL_PROTOCOL, capabilities };
+  try {
+    return { ...head, ok: true, result: await answer(request) };
+  } catch (error) {
+    const { code, message, hint } = coerceError(error);
+    return { ...head, ok: false, error: { code, message, ...(hint === undefined ? {} : { hint }) } };
+  }
+}
+
+function refuse(socket: Socket, { capabilities }: ServeOptions, message: string): void {
+  socket.removeAllListeners('data');
+  send(socket, {
+    id: 0,
+    protocol: CONTROL_PROTOCOL,
+    capabilities,
+    ok: false,
+    error: { code: 'invalid_request', message },
+  });
+  socket.destroySoon();
+}
+
+function send(socket: Socket, answer: ControlAnswer): void {
+  if (socket.destroyed) return;
+  socket.write(`${JSON.stringify(answer)}\n`);
+  if (socket.writableLength > MAX_UNREAD_BYTES) socket.destroy();
+}

@@ -1,0 +1,78 @@
+// The folder `.svc/`: made with 0700, or checked before anything in it is read or written.
+//
+//   F1  A folder of our own with bits for others is refused, and so is one of a stranger; root's with our group is accepted (a mount point).
+//   F2  A symbolic link in its place is refused: whoever made it chooses where state goes.
+//   F3  A path that SQLite would not open files below is refused before anything is made: it says no more than that it cannot.
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { messageOf, SvcError } from '../svc-error.ts';
+import { type ProjectPaths, STATE_DIR } from './paths.ts';
+
+/** Makes the folder or checks it. Throws `state_dir_unsafe`. */
+export function ensureStateFolder(path: string): Stats {
+  refuseLongPath(path);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (!isCode(error, 'EEXIST'))
+      throw new SvcError('state_dir_unsafe', `cannot make ${path}: ${String(error)}`, {
+        cause: error,
+        hint: 'check owner and rights of the project folder',
+      });
+  }
+  return checkStateFolder(path);
+}
+
+/** Checks the folder as it is. Throws `state_dir_unsafe`; `ENOENT` stays what it is. */
+export function checkStateFolder(path: string, uid: number = process.getuid?.() ?? 0): Stats {
+  const stat = lstatSync(path);
+  const refuse = (what: string, hint: string): never => {
+    throw new SvcError('state_dir_unsafe', `${path} ${what}`, { hint });
+  };
+  if (!stat.isDirectory()) refuse('is not a folder', `move it away; svc makes its own`);
+  const mode = stat.mode & 0o777;
+  const ours = stat.uid === uid;
+  if (!ours && stat.uid !== 0)
+    refuse(`belongs to user ${stat.uid}, not to ${uid}`, 'run svc as its owner, or change the owner of the folder');
+  if ((mode & 0o007) !== 0) refuse(`is open to others (mode 0${mode.toString(8)})`, `chmod 0700 ${path}`);
+  if (ours && (mode & 0o070) !== 0) refuse(`is open to its group (mode 0${mode.toString(8)})`, `chmod 0700 ${path}`);
+  return stat;
+}
+
+/**
+ * What the start of the next worker would refuse of the folder and its files, looked at without opening any: a lock falls when its holder closes
+ * another descriptor of the file. Throws `state_dir_unsafe`.
+ */
+export function refuseUnusableState({ stateDir, writerLock, database }: StatePaths): void {
+  try {
+    checkStateFolder(stateDir);
+    accessSync(stateDir, USABLE | constants.X_OK);
+    for (const file of [writerLock, database]) if (existsSync(file)) accessSync(file, USABLE);
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    throw new SvcError('state_dir_unsafe', `${stateDir} cannot be used: ${messageOf(error)}`, {
+      cause: error,
+      hint: `give ${stateDir} and what is in it to the user that the host runs as: chown -R, then chmod -R u+rwX`,
+    });
+  }
+}
+
+type StatePaths = Pick<ProjectPaths, 'stateDir' | 'writerLock' | 'database'>;
+const USABLE = constants.R_OK | constants.W_OK;
+
+/** Of the 512 bytes that SQLite takes, the names of its files and what it adds to them need the rest. */
+const LONGEST_PATH_BYTES = 470;
+
+function refuseLongPath(path: string): void {
+  const bytes = Buffer.byteLength(path);
+  if (bytes > LONGEST_PATH_BYTES)
+    throw new SvcError(
+      'state_dir_unsafe',
+      `the path of ${STATE_DIR} has ${bytes} bytes; ${LONGEST_PATH_BYTES} can be used`,
+      {
+        hint: 'move the project to a shorter path',
+      },
+    );
+}
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;

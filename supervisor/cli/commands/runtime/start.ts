@@ -1,0 +1,109 @@
+// `svc runtime start`: in this process (foreground), as a daemon, or once as a test. The last two live in files of their own.
+import { MODES, type Mode } from '../../../../shared/config/mode.ts';
+import { EXIT, type ExitCode } from '../../../../shared/process/exit-codes.ts';
+import { SvcError } from '../../../../shared/svc-error.ts';
+import type { Command, CommandContext } from '../../command.ts';
+
+interface StartOptions {
+  readonly mode: Mode;
+  readonly watch: boolean;
+  readonly kind: 'foreground' | 'daemon' | 'once';
+  readonly timeoutMs: number | undefined;
+}
+
+export const command: Command = {
+  noun: 'runtime',
+  verb: 'start',
+  summary: 'Starts the runtime: in this process, as a daemon, or once as a test that leaves no trace',
+  options: [
+    { flags: '--mode <mode>', description: 'development (default: watches files), production, test' },
+    { flags: '--daemon', description: 'In the background, kept up by a supervisor; production without watching' },
+    { flags: '--once', description: 'With --mode test: assembles everything once, prints a report, leaves nothing' },
+    { flags: '--timeout <seconds>', description: 'With --daemon: how long to wait for ready; default 20' },
+    { flags: '--watch', description: 'Takes in changed files' },
+    { flags: '--no-watch', description: 'Leaves changed files alone' },
+  ],
+  examples: [
+    'svc runtime start',
+    'svc runtime start --mode production --no-watch',
+    'svc runtime start --daemon',
+    'svc runtime start --once --mode test --json',
+  ],
+  async run(context, _args, given) {
+    const options = readOptions(given);
+    const project = context.project();
+    switch (options.kind) {
+      case 'daemon':
+        return (await import('../../start/start-daemon.ts')).startDaemon(context, project, options.timeoutMs);
+      case 'once':
+        if (given['mode'] === undefined) context.print.note('--once runs in mode test');
+        return (await import('../../start/start-once.ts')).startOnce(context, project);
+      case 'foreground':
+        return startForeground(context, project, options);
+    }
+  },
+};
+
+function readOptions(given: Readonly<Record<string, unknown>>): StartOptions {
+  const { daemon, once, watch, timeout } = given;
+  if (daemon === true && once === true) throw usage('--daemon and --once exclude each other');
+  const mode = MODES.find(
+    (name) => name === (given['mode'] ?? (daemon === true ? 'production' : once === true ? 'test' : 'development')),
+  );
+  if (mode === undefined) throw usage(`--mode takes ${MODES.join(', ')}`);
+  if (daemon === true && mode !== 'production') throw usage('--daemon runs in mode production');
+  if (daemon === true && watch === true) throw usage('--daemon does not watch');
+  if (once === true && mode !== 'test') throw usage('--once takes --mode test');
+  if (timeout !== undefined && (daemon !== true || !(Number(timeout) > 0)))
+    throw usage('--timeout goes with --daemon and needs a number of seconds');
+  return {
+    mode,
+    watch: watch === undefined ? mode === 'development' : watch === true,
+    kind: daemon === true ? 'daemon' : once === true ? 'once' : 'foreground',
+    timeoutMs: timeout === undefined ? undefined : Number(timeout) * 1_000,
+  };
+}
+
+const usage = (message: string): SvcError => new SvcError('usage', message, { hint: 'svc runtime start --help' });
+
+/** The worker is this process: no wrapper between it and whoever started the command, but a container's first process (first-process.ts). */
+async function startForeground(
+  { print, json, env }: CommandContext,
+  project: string,
+  { mode, watch }: StartOptions,
+): Promise<ExitCode> {
+  await refuseBesideDaemon(project);
+  const { refuseSecondOwner } = await import('../../start/second-owner.ts');
+  refuseSecondOwner(project, env);
+  const { runForeground } = await import('../../start/worker-entry.ts');
+  const ended = deferred<ExitCode>();
+  await runForeground({ project, mode, watch, json, exit: ended.resolve });
+  const code = await ended.promise;
+  if (code === EXIT.forced) print.note('stopped at once');
+  return code;
+}
+
+/** A supervisor that waits to start its worker again holds no writer lock: it is asked for, too. */
+async function refuseBesideDaemon(project: string): Promise<void> {
+  const { findRunning } = await import('../../connect/control-client.ts');
+  const running = await findRunning(project);
+  if (running === undefined) return;
+  const { status } = running;
+  const pid = status.pid ?? status.supervisorPid;
+  throw new SvcError(
+    'already_running',
+    `this project is already running as pid ${pid}, started by ${status.owner} in mode ${status.mode}, ${status.state}`,
+    {
+      hint: `\`svc runtime status\` shows it, \`${status.ownerStop ?? 'svc runtime stop'}\` ends it`,
+      details: { pid, owner: status.owner },
+    },
+  );
+}
+
+function deferred<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,127 @@
+// `svc runtime status`: 0 up and ready, 1 alive but not ready, 3 nothing there.
+import type { RuntimeStatus } from '../../../../shared/api/control.ts';
+import { callControl } from '../../../../shared/control/control-client.ts';
+import { readOwnFile } from '../../../../shared/files/own-file.ts';
+import { CONFIG_FILE, CONTROL_SOCKET, projectPaths, WORKER_SOCKET } from '../../../../shared/files/paths.ts';
+import { EXIT } from '../../../../shared/process/exit-codes.ts';
+import { VERSION } from '../../../../shared/version.ts';
+import type { Command, Printer } from '../../command.ts';
+import {
+  cutBy,
+  findRunning,
+  hasLiveHost,
+  liveWorker,
+  type RunningProject,
+  workerRecord,
+} from '../../connect/control-client.ts';
+import { countOption } from '../../options.ts';
+import { cutText, isWell, statusText } from '../../output/status-text.ts';
+import { holdsConfig } from '../../project-lookup.ts';
+
+/** A worker holds the project for a moment before it answers: rather longer than that takes on a busy machine. */
+const STARTING_MS = 10_000;
+/** A worker that is blocked cannot tell; what the supervisor knows is told then. */
+const LEDGER_MS = 500;
+const EXITS_TOLD = 10;
+
+export const command: Command = {
+  noun: 'runtime',
+  verb: 'status',
+  summary: 'Says what runs, since when, and how the last workers ended; exit 0 ready, 1 not ready, 3 nothing there',
+  options: [{ flags: '--lines <n>', description: 'Last log lines shown for each end', default: 3 }],
+  examples: ['svc runtime status', 'svc runtime status --json', 'svc runtime status --lines 20'],
+  async run({ project, print }, _args, options) {
+    const lines = countOption(options, 'lines', 0) ?? 0;
+    const folder = project(hasLiveHost);
+    const running = await findRunning(folder);
+    // A supervisor that has stopped answers for a moment longer: there is nothing any more.
+    if (running === undefined || running.status.state === 'stopped') return nothing(folder, print);
+    const { status } = running;
+    const notes = [
+      ...status.notes,
+      ...renewal(status.supervisorVersion),
+      ...missingSocket(running),
+      ...missingConfig(folder),
+      ...(status.state === 'deferred' ? ['`svc runtime restart` starts it now'] : []),
+    ];
+    const told = { ...status, exits: await exitsOfAll(running) };
+    print.json({ ...told, notes });
+    for (const line of statusText(told, { color: print.color, lines })) print.text(line);
+    for (const note of notes) print.note(print.color.warn(note));
+    return isWell(status) ? EXIT.ok : EXIT.failed;
+  },
+};
+
+/** A supervisor knows the ends of its own workers, those in full; the ledger of the worker tells of other owners' too. */
+async function exitsOfAll({ who, status }: RunningProject): Promise<RuntimeStatus['exits']> {
+  if (who !== 'supervisor' || status.state !== 'running') return status.exits;
+  const worker = (await callControl(WORKER_SOCKET, 'status', { timeoutMs: LEDGER_MS }).catch(() => undefined)) as
+    | Partial<RuntimeStatus>
+    | undefined;
+  const seen = new Set(status.exits.map(({ runtimeId }) => runtimeId));
+  const others = (worker?.exits ?? []).filter(({ runtimeId }) => !seen.has(runtimeId));
+  return [...others, ...status.exits].sort((a, b) => Date.parse(a.at) - Date.parse(b.at)).slice(-EXITS_TOLD);
+}
+
+function nothing(project: string, print: Printer): typeof EXIT.absent | typeof EXIT.failed {
+  const worker = liveWorker(project);
+  if (worker !== undefined) {
+    const state = Date.now() - Date.parse(worker.startedAt) < STARTING_MS ? 'starting' : 'unreachable';
+    print.json({ state, ready: false, pid: worker.pid, owner: worker.owner, since: worker.startedAt });
+    const how = state === 'starting' ? 'is starting' : 'holds the project but does not answer';
+    print.text(print.color.bad(`pid ${worker.pid}, started by ${worker.owner}, ${how}`));
+    return EXIT.failed;
+  }
+  const exits = formerExits(project);
+  const lastEnd = lastEndOf(project, exits);
+  print.json({ state: 'stopped', ready: false, pid: null, exits, lastEnd: lastEnd ?? null });
+  print.text('nothing is running');
+  if (lastEnd !== undefined) print.text(print.color.dim(lastEnd));
+  return EXIT.absent;
+}
+
+/** A daemon that is gone has its ends on record; a worker after it, or without one, has left its own. */
+function lastEndOf(project: string, exits: RuntimeStatus['exits']): string | undefined {
+  const exit = exits.at(-1);
+  const record = workerRecord(project);
+  if (record === undefined || (exit !== undefined && exit.at > record.startedAt))
+    return (
+      exit &&
+      `the last worker ended at ${exit.at}: ${exit.detail ?? exit.reason}${cutText(cutBy(project, exit.runtimeId))}`
+    );
+  const { owner, startedAt, end } = record;
+  const how =
+    end === undefined
+      ? 'ended without a word: it was killed, or the machine went down'
+      : `ended at ${end.at}: ${end.reason}${cutText(end.cut ?? [])}`;
+  return `the last worker, started by ${owner} at ${startedAt}, ${how}`;
+}
+
+function formerExits(project: string): RuntimeStatus['exits'] {
+  try {
+    const { exits } = JSON.parse(readOwnFile(projectPaths(project).supervisorRecord)) as Pick<RuntimeStatus, 'exits'>;
+    return Array.isArray(exits) ? exits : [];
+  } catch {
+    return []; // there was no daemon
+  }
+}
+
+/** Only the worker answers, though a supervisor has started it: its socket was removed, and it makes another one. */
+const missingSocket = ({ who, status }: RunningProject): string[] =>
+  who === 'worker' && status.owner === 'daemon'
+    ? [
+        `${CONTROL_SOCKET} is gone: the supervisor makes it anew within seconds; until then this is what the worker says`,
+      ]
+    : [];
+
+/** Nothing of it is needed before the next start, which would be the wrong moment to learn of it. */
+const missingConfig = (project: string): string[] =>
+  holdsConfig(project)
+    ? []
+    : [`${project} holds no ${CONFIG_FILE}: this host runs on, but its next start fails; put it back`];
+
+/** An old daemon goes on working under a newer command; that is said, not enforced. */
+const renewal = (version: string | undefined): string[] =>
+  version === undefined || version === VERSION
+    ? []
+    : [`the daemon is of version ${version}, this command of ${VERSION}: renew it with svc runtime restart --daemon`];

@@ -1,0 +1,196 @@
+// Who runs a project, asked over its local sockets: the supervisor where there is one, else the worker itself.
+import { existsSync, statSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ControlCommand, Cut, RuntimeStatus } from '../../../shared/api/control.ts';
+import { type ControlCallOptions, callControl } from '../../../shared/control/control-client.ts';
+import { readOwnFile } from '../../../shared/files/own-file.ts';
+import { CONTROL_SOCKET, type ProjectPaths, projectPaths, WORKER_SOCKET } from '../../../shared/files/paths.ts';
+import { checkStateFolder } from '../../../shared/files/state-folder.ts';
+import { isAliveIn, type ProcessIdentity } from '../../../shared/process/process-identity.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+
+const POLL_MS = 25;
+/** A supervisor makes its socket anew within two seconds, and one that takes the place of another is sooner there. */
+const SILENCE_MS = 5_000;
+
+export interface RunningProject {
+  readonly who: 'supervisor' | 'worker';
+  readonly status: RuntimeStatus & { readonly supervisorVersion?: string };
+  call(command: ControlCommand, options?: ControlCallOptions): Promise<unknown>;
+}
+
+/**
+ * Undefined when nobody answers. Makes the project the working folder: sockets are reached by relative names.
+ * Between a supervisor and the one that takes its place nobody answers, or one that has stopped: then it waits for the next.
+ * Throws `state_dir_unsafe` where this user cannot see whether somebody does, and `timeout` for one that does not answer.
+ */
+export async function findRunning(project: string): Promise<RunningProject | undefined> {
+  process.chdir(project);
+  refuseHidden(projectPaths(project));
+  for (const endsAt = performance.now() + SILENCE_MS; ; ) {
+    const running = await whoAnswers(project);
+    if (running !== undefined && running.status.state !== 'stopped') return running;
+    const office = supervisorRecord(project);
+    if (office === undefined || office.state === 'stopped' || !isAliveIn(project, office.supervisor)) return running;
+    if (performance.now() > endsAt) throw doesNotAnswer('supervisor', { pid: office.supervisor.pid, office });
+    await pause(POLL_MS);
+  }
+}
+
+async function whoAnswers(project: string): Promise<RunningProject | undefined> {
+  for (const [who, path] of [
+    ['supervisor', CONTROL_SOCKET],
+    ['worker', WORKER_SOCKET],
+  ] as const) {
+    if (!existsSync(path)) continue;
+    try {
+      const status = (await callControl(path, 'status')) as RunningProject['status'];
+      return {
+        who,
+        status,
+        call: (command, options) => callControl(path, command, options).catch(sayGone(who, status)),
+      };
+    } catch (error) {
+      if (!(error instanceof SvcError) || error.code !== 'not_running') throw withHolder(error, project, who);
+    }
+  }
+  return undefined;
+}
+
+/** It has just answered: what is gone now was ended in between. */
+const sayGone =
+  (who: RunningProject['who'], { pid, supervisorPid }: RuntimeStatus) =>
+  (error: unknown): never => {
+    if (!(error instanceof SvcError) || error.code !== 'not_running' || error.hint !== undefined) throw error;
+    throw new SvcError(
+      'not_running',
+      `the ${who}, pid ${who === 'supervisor' ? supervisorPid : pid}, ended before it had answered`,
+      {
+        cause: error,
+        hint: '`svc runtime status` says what runs by now',
+      },
+    );
+  };
+
+/** What lies in a folder of somebody else looks as if it were not there. */
+function refuseHidden({ stateDir, writerLock }: ProjectPaths): void {
+  try {
+    statSync(writerLock, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') return;
+    checkStateFolder(stateDir);
+    throw new SvcError('state_dir_unsafe', `${stateDir} cannot be looked into`, {
+      cause: error,
+      hint: 'run svc as the user that the host runs as',
+    });
+  }
+}
+
+/** Who it is that does not answer, and what ends it: a frozen process has no words of its own. */
+function withHolder(error: unknown, project: string, who: RunningProject['who']): unknown {
+  if (!(error instanceof SvcError) || error.code !== 'timeout') return error;
+  const office = liveSupervisor(project);
+  const holder = who === 'worker' ? liveWorker(project) : office?.supervisor;
+  return holder === undefined ? error : doesNotAnswer(who, { pid: holder.pid, office }, error);
+}
+
+function doesNotAnswer(
+  who: RunningProject['who'],
+  { pid, office }: { readonly pid: number; readonly office: SupervisorFacts | undefined },
+  cause?: unknown,
+): SvcError {
+  const last = office === undefined ? '' : `; supervisor.json says: ${office.state} since ${office.since}`;
+  return new SvcError('timeout', `the ${who}, pid ${pid}, runs but does not answer`, {
+    cause,
+    hint: `it may be stopped (kill -CONT ${pid}) or blocked; kill -KILL ${pid} ends it, as \`svc runtime stop\` does after a while, and loses nothing that was acknowledged${last}`,
+    details: { pid, ...(office === undefined ? {} : { lastKnown: { state: office.state, since: office.since } }) },
+  });
+}
+
+/** The same, after one that is about to end has ended: for a command that starts another. */
+export async function findStaying(project: string): Promise<RunningProject | undefined> {
+  for (;;) {
+    const running = await findRunning(project);
+    if (running === undefined || !isEnding(running.status)) return running;
+    await pause(POLL_MS);
+  }
+}
+
+const isEnding = ({ state, drain }: RuntimeStatus): boolean => state === 'stopped' || drain === 'stop';
+
+/** The same, where its absence is an error of the command. */
+export async function requireRunning(project: string): Promise<RunningProject> {
+  const running = await findRunning(project);
+  if (running === undefined)
+    throw new SvcError('not_running', 'nothing is running here', { hint: 'svc runtime start --daemon' });
+  return running;
+}
+
+export interface WorkerRecordFacts extends ProcessIdentity {
+  readonly runtimeId: string;
+  readonly owner: string;
+  readonly mode: string;
+  readonly startedAt: string;
+  /** Written at an end in order; one that was killed leaves none. */
+  readonly end?: {
+    readonly at: string;
+    readonly reason: string;
+    /** Left out by an older worker. */
+    readonly cut?: readonly Cut[];
+  };
+}
+
+/** Who held the writer lock last, as its record names it. */
+export function workerRecord(project: string): WorkerRecordFacts | undefined {
+  try {
+    const record = JSON.parse(readOwnFile(projectPaths(project).workerRecord)) as WorkerRecordFacts | null;
+    return typeof record?.startedAt === 'string' ? record : undefined;
+  } catch {
+    return undefined; // no record: the writer lock decides
+  }
+}
+
+/** What the drain of this worker has cut, as it noted it at its end. */
+export function cutBy(project: string, runtimeId: string | null): readonly Cut[] {
+  const record = workerRecord(project);
+  return (record?.runtimeId === runtimeId ? record?.end?.cut : undefined) ?? [];
+}
+
+/** The live holder: it may be one that does not answer. */
+export function liveWorker(project: string): WorkerRecordFacts | undefined {
+  const record = workerRecord(project);
+  return record !== undefined && isAliveIn(project, record) ? record : undefined;
+}
+
+/** By the records in the folder alone: a host whose svc.config.yml was taken away has still to be seen and stopped. */
+export function hasLiveHost(folder: string): boolean {
+  const office = supervisorRecord(folder);
+  if (office !== undefined && office.state !== 'stopped' && isAliveIn(folder, office.supervisor)) return true;
+  return liveWorker(folder) !== undefined;
+}
+
+/** The supervisor in office, as its record names it. */
+export function liveSupervisor(project: string): SupervisorFacts | undefined {
+  const office = supervisorRecord(project);
+  return office !== undefined && isAliveIn(project, office.supervisor) ? office : undefined;
+}
+
+export interface SupervisorFacts {
+  readonly state: string;
+  readonly since: string;
+  readonly supervisor: ProcessIdentity;
+  /** Left out by an older supervisor. */
+  readonly stopMs?: number;
+}
+
+/** Who is, or was, in office as the supervisor, and in which state. */
+function supervisorRecord(project: string): SupervisorFacts | undefined {
+  try {
+    const record = JSON.parse(readOwnFile(projectPaths(project).supervisorRecord)) as Partial<SupervisorFacts>;
+    const { state, supervisor } = record;
+    const isWhole = typeof state === 'string' && typeof supervisor?.pid === 'number';
+    return isWhole ? (record as SupervisorFacts) : undefined;
+  } catch {
+    return undefined; // no record, or one that is not whole
+  }
+}

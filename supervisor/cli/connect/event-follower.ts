@@ -1,0 +1,157 @@
+// Follows the event stream of a running host over restarts: resumes by the last id, reads the token anew at each attempt,
+// and takes a line that is silent for two heartbeats for dead. The host says when to come back; where it is not there then, waits grow.
+
+import { coerceError, SvcError } from '../../../shared/svc-error.ts';
+import { backoffDelay, nextFailures } from '../../../shared/time/backoff.ts';
+import type { CommandContext, HostClient } from '../command.ts';
+import { askAnyPort } from './ask-any-port.ts';
+
+export interface StreamMessage {
+  readonly id: string | undefined;
+  /** Event type, or a control frame: `svc.hello`, `svc.gap`, … */
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface FollowQuery {
+  readonly types?: string | undefined;
+  readonly endpoints?: string | undefined;
+  /** Resume after this id. */
+  readonly after?: string | undefined;
+}
+
+export interface FollowSink {
+  /** Returning `stop` ends the stream. */
+  message(message: StreamMessage): 'stop' | undefined;
+  /** The connection is gone, or there is another reason by now why it does not come back; it is tried again. */
+  lost(why: string): void;
+}
+
+const FINAL_STATUS: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
+const SILENCE_MS = 30_000;
+/** Short at first, for a host that restarts. */
+const WAITS = { firstMs: 250, mostMs: 15_000 };
+
+/** Resolves when the signal aborts or the sink says stop; throws what the host refuses, and `not_running` when there never was one. */
+export async function followEvents(
+  context: Pick<CommandContext, 'host' | 'signal'>,
+  query: FollowQuery,
+  sink: FollowSink,
+): Promise<void> {
+  const { createEventSource } = await import('eventsource-client');
+  await new Promise<void>((resolve, reject) => {
+    const state = { connected: false, lastId: query.after, over: false, failures: 0, upAt: Number.NaN, why: '' };
+    let client: { close(): void; readonly lastEventId: string | undefined } | undefined;
+    let watchdog: NodeJS.Timeout | undefined; // of a line that is open
+    let comeback: NodeJS.Timeout | undefined; // of one that is not
+
+    const end = (error?: Error): void => {
+      if (state.over) return;
+      state.over = true;
+      clearTimeout(watchdog);
+      clearTimeout(comeback);
+      context.signal.removeEventListener('abort', onAbort);
+      client?.close();
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    const onAbort = (): void => end();
+    const attempt = async (_url: string | URL, init?: RequestInit): Promise<Response> => {
+      try {
+        const response = await connect(context, query, init);
+        state.connected = true;
+        state.upAt = performance.now();
+        state.why = '';
+        alive();
+        return response;
+      } catch (error) {
+        if (!state.connected || (error instanceof SvcError && error.details['final'] === true)) end(coerceError(error));
+        else lost(coerceError(error).message);
+        throw error;
+      }
+    };
+    const lost = (message: string): void => {
+      const why = message.split('\n', 1)[0] ?? '';
+      if (!state.over && why !== state.why) sink.lost(why);
+      state.why = why;
+    };
+    const comeBack = (toldMs: number): void => {
+      clearTimeout(watchdog);
+      client?.close(); // it would come back at the same pace for ever
+      if (state.over) return;
+      const uptimeMs = performance.now() - state.upAt;
+      if (!Number.isNaN(uptimeMs)) lost('connection lost');
+      state.failures = nextFailures(state.failures, uptimeMs);
+      state.upAt = Number.NaN;
+      comeback = setTimeout(open, state.failures === 1 ? toldMs : backoffDelay(state.failures, WAITS));
+    };
+    const alive = (): void => {
+      clearTimeout(watchdog);
+      watchdog = setTimeout(() => {
+        client?.close();
+        open();
+      }, SILENCE_MS);
+    };
+    const onMessage = (message: { id?: string | undefined; event?: string | undefined; data: string }): void => {
+      alive();
+      if (state.over) return;
+      state.lastId = message.id ?? state.lastId;
+      if (
+        sink.message({
+          id: message.id,
+          event: message.event ?? 'message',
+          data: JSON.parse(message.data) as StreamMessage['data'],
+        }) === 'stop'
+      )
+        end();
+    };
+    const open = (): void => {
+      client = createEventSource({
+        url: 'http://localhost/', // each attempt asks the project for the address of its host
+        fetch: attempt,
+        ...(state.lastId === undefined ? {} : { initialLastEventId: state.lastId }),
+        onMessage,
+        onComment: alive,
+        onScheduleReconnect: ({ delay }) => comeBack(delay),
+      });
+    };
+    context.signal.addEventListener('abort', onAbort);
+    if (context.signal.aborted) end();
+    else open();
+  });
+}
+
+async function connect(
+  context: Pick<CommandContext, 'host' | 'signal'>,
+  { types, endpoints }: FollowQuery,
+  init: RequestInit | undefined,
+): Promise<Response> {
+  const host = await context.host();
+  const search = new URLSearchParams(
+    Object.entries({ types, endpoints }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  const headers = new Headers(init?.headers);
+  headers.set('Authorization', host.authorization());
+  const ask = (signal: AbortSignal): Promise<Response> =>
+    askAnyPort(`${host.url}/api/events?${search}`, {
+      headers,
+      signal: AbortSignal.any([signal, ...(init?.signal == null ? [] : [init.signal])]),
+      silenceMs: SILENCE_MS,
+    });
+  const response = await host.awaited(ask).catch((cause: unknown) => {
+    if (cause instanceof SvcError) throw cause;
+    throw new SvcError('not_running', `no host answers at ${host.url}`, { cause, hint: 'svc runtime status' });
+  });
+  if (response.status === 200) return response;
+  throw await refusalOf(response, host);
+}
+
+/** `details.final` says that another attempt would end alike. */
+async function refusalOf(response: Response, host: HostClient): Promise<SvcError> {
+  const body: unknown = await response.json().catch(() => undefined); // whoever stands before the host may answer in its own way
+  const { code, message, hint, details } = host.refusal(response.status, body, 'GET /api/events');
+  return new SvcError(code, message, {
+    ...(hint === undefined ? {} : { hint }),
+    details: { ...details, final: FINAL_STATUS.has(response.status) },
+  });
+}

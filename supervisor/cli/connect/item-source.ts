@@ -1,0 +1,156 @@
+// Where a command gets inbox and outbox from: the running host over HTTP or, if that does not answer, the database of the project.
+//
+//   F1  A host that answers is always asked. Without a database the command waits for the host, as every other command does.
+//   F2  The host may still execute a change that it did not answer. That change names the revision of the item, and so does the one that is made in
+//       the database. So only one of the two is made.
+import { randomUUID } from 'node:crypto';
+import { relative } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { RuntimeStatus } from '../../../shared/api/control.ts';
+import { callControl } from '../../../shared/control/control-client.ts';
+import { WORKER_SOCKET } from '../../../shared/files/paths.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import type { CommandContext } from '../command.ts';
+import { queryOf } from '../options.ts';
+import { openStoredItems } from '../start/worker-entry.ts';
+import { findRunning } from './control-client.ts';
+
+export type StoreName = 'inbox' | 'outbox';
+export type Item = Readonly<Record<string, unknown>>;
+export interface Page {
+  readonly items: readonly Item[];
+  readonly next?: string;
+  readonly total: number;
+}
+
+export interface PageRequest {
+  readonly state: string | undefined;
+  readonly endpoint: string | undefined;
+  readonly limit: number | undefined;
+  readonly after: string | undefined;
+}
+
+export type ItemChange =
+  | { readonly action: 'replay'; readonly answer: 'again' | 'done' | undefined }
+  | { readonly action: 'hold' | 'drop'; readonly reason: string };
+
+export interface ItemSource {
+  page(request: PageRequest): Promise<Page>;
+  show(id: string): Promise<Item>;
+  /** Reads the item first: the change is meant for the item as it is then. */
+  change(id: string, change: ItemChange): Promise<Item>;
+}
+
+/** A host that is well has answered long before. */
+const SILENCE_MS = 3_000;
+const WELL_MS = 1_000;
+/** As the host has it. */
+const PAGE_ITEMS = 50;
+
+type Context = Pick<CommandContext, 'host' | 'print' | 'project' | 'env'>;
+
+/** F1. */
+export async function askItems<T>(
+  context: Context,
+  store: StoreName,
+  ask: (source: ItemSource) => Promise<T>,
+): Promise<T> {
+  const host = new HostItems(context, store);
+  const over = new AbortController();
+  const answer = ask(host);
+  try {
+    const end = await Promise.race([answer, pause(SILENCE_MS, SILENT, { signal: over.signal })]);
+    if (end !== SILENT) return end;
+    if (await isWorkerWell()) return await answer;
+  } catch (error) {
+    if (!(await isSilence(error, context))) throw error;
+  } finally {
+    over.abort();
+  }
+  const file = await fileItems(context, { store, revision: () => host.revision });
+  if (file === undefined) return answer;
+  host.giveUp();
+  answer.catch(() => {}); // it ends by that
+  return ask(file);
+}
+
+const SILENT = Symbol('silent');
+
+/** It is slow to answer, and its loop turns. Over its own socket: who holds the one of the host takes connections that nobody reads. */
+const isWorkerWell = (): Promise<boolean> =>
+  callControl(WORKER_SOCKET, 'status', { timeoutMs: WELL_MS }).then(
+    (status) => (status as RuntimeStatus).state === 'running',
+    () => false,
+  );
+
+/** Nothing runs, it does not answer, or a fault in its configuration keeps it from running. */
+async function isSilence(error: unknown, { project }: Context): Promise<boolean> {
+  if (!(error instanceof SvcError)) return false;
+  if (error.code === 'config_invalid' || error.code === 'secret_invalid')
+    return (await findRunning(project()).catch(() => undefined)) === undefined;
+  return error.code === 'not_running' || error.code === 'timeout';
+}
+
+class HostItems implements ItemSource {
+  readonly #context: Context;
+  readonly #store: StoreName;
+  readonly #end = new AbortController();
+  /** Of the item that a change is meant for, as an ETag. */
+  revision: string | undefined;
+
+  constructor(context: Context, store: StoreName) {
+    this.#context = context;
+    this.#store = store;
+  }
+
+  giveUp(): void {
+    this.#end.abort();
+  }
+
+  async page(request: PageRequest): Promise<Page> {
+    return (await this.#request('GET', `/api/${this.#store}${queryOf({ ...request })}`)).body as Page;
+  }
+
+  async show(id: string): Promise<Item> {
+    return (await this.#request('GET', this.#pathOf(id))).body as Item;
+  }
+
+  async change(id: string, { action, ...said }: ItemChange): Promise<Item> {
+    const path = this.#pathOf(id);
+    const tag = (await this.#request('GET', path)).headers.get('etag');
+    this.revision = tag ?? undefined;
+    const body = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+    const headers = tag === null ? {} : { headers: { 'If-Match': tag } };
+    return (await this.#request('POST', `${path}/${action}`, { body, idempotencyKey: randomUUID(), ...headers }))
+      .body as Item;
+  }
+
+  async #request(method: string, path: string, options: object = {}) {
+    const client = await this.#context.host();
+    this.#end.signal.throwIfAborted();
+    return client.request(method, path, { ...options, signal: this.#end.signal });
+  }
+
+  #pathOf(id: string): string {
+    return `/api/${this.#store}/${encodeURIComponent(id)}`;
+  }
+}
+
+/** Undefined where there is no file yet. */
+async function fileItems(
+  { project: find, env: environment, print }: Context,
+  { store, revision }: { readonly store: StoreName; readonly revision: () => string | undefined },
+): Promise<ItemSource | undefined> {
+  const project = find();
+  const items = await openStoredItems({ project, environment });
+  if (items === undefined) return undefined;
+  print.note(`the host does not answer: using ${relative(project, items.file)}`);
+  return {
+    page: ({ limit = PAGE_ITEMS, ...request }) => items.page(store, { limit, ...request }),
+    show: (id) => items.show(store, id),
+    change: (id, change) => items.change(store, id, { ...change, revision: ofTag(revision()) }),
+  };
+}
+
+/** What a tag quotes. */
+const ofTag = (tag: string | undefined): string | undefined => tag?.replace(/^(?:W\/)?"|"$/g, '');

@@ -1,0 +1,39 @@
+// The end of a command that has asked for a restart: it waits for the worker after this one, and says what came of it.
+import { EXIT, type ExitCode } from '../../../shared/process/exit-codes.ts';
+import type { Printer } from '../command.ts';
+import { type WaitOptions, waitForReady } from './wait-for-ready.ts';
+
+export interface NextWorkerOptions extends Omit<WaitOptions, 'notRuntimeId'> {
+  readonly project: string;
+  /** The worker that is to go. */
+  readonly former: string | null;
+}
+
+export async function untilNextWorker(
+  print: Printer,
+  { project, former, ...options }: NextWorkerOptions,
+): Promise<ExitCode> {
+  print.note(former === null ? 'starting' : `restarting ${former}`);
+  const { status, ready, reasons } = await waitForReady(project, {
+    ...options,
+    notRuntimeId: former,
+    say: print.note,
+  });
+  print.json({
+    ready,
+    formerRuntimeId: former,
+    runtimeId: status?.runtimeId ?? null,
+    pid: status?.pid ?? null,
+    supervisorPid: status?.supervisorPid ?? null,
+    state: status?.state ?? null,
+    reasons,
+  });
+  if (ready) {
+    print.text(print.color.good(`ready, pid ${status?.pid}, runtime ${status?.runtimeId}`));
+    return EXIT.ok;
+  }
+  print.text(print.color.bad(reasons.join('; ')));
+  const again = status === undefined ? '; nothing answers: `svc runtime start --daemon` starts a daemon anew' : '';
+  print.note(`\`svc runtime logs\` shows why${again}`);
+  return EXIT.failed;
+}

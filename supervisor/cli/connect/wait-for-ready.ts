@@ -1,0 +1,73 @@
+// Waiting for a runtime that somebody else starts: until it is ready, has failed, or time is up.
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type { RuntimeStatus } from '../../../shared/api/control.ts';
+import { identify, isAlive } from '../../../shared/process/process-identity.ts';
+import { stateText } from './awaited-host.ts';
+import { findRunning } from './control-client.ts';
+
+export interface WaitOptions {
+  readonly timeoutMs: number;
+  /** A worker that is to go first: it does not count. */
+  readonly notRuntimeId?: string | null;
+  /** The supervisor that is to be there by then. */
+  readonly supervisorPid?: number;
+  /** Is told when the supervisor begins to wait before the next start, and why. */
+  readonly say?: (text: string) => void;
+  /** Undefined while whoever starts it lives; else why it does not. */
+  readonly givenUp?: () => string | undefined;
+}
+
+export interface WaitResult {
+  readonly ready: boolean;
+  readonly status: RuntimeStatus | undefined;
+  /** Why it is not ready. */
+  readonly reasons: readonly string[];
+}
+
+const POLL_MS = 25;
+
+/** For `givenUp`: says `why` once the process of this pid is gone. Without a pid nobody is known whose end would mean anything. */
+export function goneProcess(pid: number | null, why: string): () => string | undefined {
+  const identity = pid === null ? undefined : identify(pid);
+  return () => (pid === null || (identity !== undefined && isAlive(identity)) ? undefined : why);
+}
+
+export const DAEMON_STOPPED = 'the daemon was stopped meanwhile';
+
+export async function waitForReady(
+  project: string,
+  { timeoutMs, notRuntimeId = null, supervisorPid, say, givenUp }: WaitOptions,
+): Promise<WaitResult> {
+  const endsAt = performance.now() + timeoutMs;
+  let status: RuntimeStatus | undefined;
+  let former: RuntimeStatus['state'] | undefined;
+  for (;;) {
+    status = (await findRunning(project).catch(() => undefined))?.status;
+    if (status?.ready === true && status.runtimeId !== notRuntimeId && isBy(supervisorPid, status))
+      return { ready: true, status, reasons: [] };
+    if (status?.state === 'failed')
+      return { ready: false, status, reasons: [`failed: ${status.reason ?? 'unknown reason'}`] };
+    if (status !== undefined && status.state !== former) sayPause(status, say);
+    former = status?.state;
+    const why = status === undefined ? givenUp?.() : undefined;
+    if (why !== undefined) return { ready: false, status, reasons: [why] };
+    if (performance.now() > endsAt) break;
+    await pause(POLL_MS);
+  }
+  const reasons =
+    status === undefined
+      ? ['nobody answers']
+      : [status.state, status.reason, ...status.reasons].filter((reason): reason is string => reason !== null);
+  return { ready: false, status, reasons: [`not ready within ${timeoutMs / 1_000} s`, ...reasons] };
+}
+
+/** A daemon's worker that alone answers may be one of a daemon that is gone, or of one that is not to be seen yet. */
+const isBy = (wanted: number | undefined, { owner, supervisorPid }: RuntimeStatus): boolean =>
+  wanted === undefined ? owner !== 'daemon' || supervisorPid !== null : supervisorPid === wanted;
+
+function sayPause(status: RuntimeStatus, say: WaitOptions['say']): void {
+  if (status.state !== 'deferred' && status.state !== 'backing_off') return;
+  const now = status.state === 'deferred' ? '; `svc runtime restart` once more starts it now' : '';
+  say?.(`${stateText(status)}${now}`);
+}

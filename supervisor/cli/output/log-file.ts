@@ -1,0 +1,179 @@
+// Lines of a log file that somebody else writes and rotates: the last ones there are, then what is new since the last look.
+//
+//   Q1  Rotated files belong to it, oldest first; a file that is rotated between two looks is read to its end, however often that happens.
+//   Q2  Half a line waits until its end is written.
+//   Q3  Memory does not grow with the log: the last lines are looked for from the end, the others come in batches.
+//   Q4  Lines that were rotated away, or cut off in the file, before they could be read are not passed over in silence: `hasGap`.
+//   Q5  A rotation moves every file up by one name, the oldest first, while it is read: files are opened from the present one upwards, past the one
+//       name that may be free meanwhile, so that none is missed; one that is met again has been moved, and is not read twice.
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
+import { linesBackwards, readPiece } from '../../../shared/log/log-tail.ts';
+
+export interface LineSource {
+  /** The last lines that are accepted, oldest first; without a count all of them, in batches. */
+  last(
+    count: number | undefined,
+    accepts: (line: string) => boolean,
+  ): Iterable<readonly string[]> | Promise<Iterable<readonly string[]>>;
+  /** What is new since. */
+  next(): Iterable<readonly string[]> | Promise<Iterable<readonly string[]>>;
+  /** Whether lines were missed since this was asked last. */
+  hasGap(): boolean;
+}
+
+const BATCH_BYTES = 1024 * 1024;
+const LINE_FEED = 10;
+
+/** A file that is open: it can be read to its end whatever its name is by now. */
+interface OpenFile {
+  readonly descriptor: number;
+  readonly inode: number;
+  offset: number;
+}
+
+export class LogFile implements LineSource {
+  readonly #path: string;
+  /** What is read now, and the one before it, to which a worker may still write a moment after the rotation. */
+  #present: OpenFile | undefined;
+  #former: OpenFile | undefined;
+  #hasGap = false;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  *last(count: number | undefined, accepts: (line: string) => boolean): Generator<readonly string[]> {
+    this.#present = open(this.#path);
+    const former = openRotated(this.#path, this.#present?.inode);
+    try {
+      if (count === undefined) yield* this.#all(former, accepts);
+      else yield this.#lastOf(former, { count, accepts });
+    } finally {
+      former.forEach(close);
+    }
+  }
+
+  *#all(former: readonly OpenFile[], accepts: (line: string) => boolean): Generator<readonly string[]> {
+    for (const file of former.toReversed()) for (const lines of grown(file)) yield lines.filter(accepts);
+    for (const lines of this.#grownPresent()) yield lines.filter(accepts);
+  }
+
+  #lastOf(
+    former: readonly OpenFile[],
+    { count, accepts }: { readonly count: number; readonly accepts: (line: string) => boolean },
+  ): readonly string[] {
+    const found: string[] = [];
+    const look = (lines: Iterable<string>): void => {
+      if (found.length >= count) return;
+      for (const line of lines) {
+        if (accepts(line)) found.push(line);
+        if (found.length >= count) return;
+      }
+    };
+    if (this.#present !== undefined) {
+      this.#present.offset = wholeEnd(this.#present);
+      look(linesBackwards(this.#present.descriptor, { to: this.#present.offset }));
+    }
+    for (const { descriptor } of former) look(linesBackwards(descriptor));
+    return found.reverse();
+  }
+
+  *next(): Generator<readonly string[]> {
+    if (this.#former !== undefined) yield* grown(this.#former);
+    const named = statSync(this.#path, { throwIfNoEntry: false });
+    if (named === undefined) return yield* this.#grownPresent();
+    if (this.#present === undefined) this.#present = open(this.#path);
+    else if (named.ino !== this.#present.inode) yield* this.#change(this.#present.inode);
+    yield* this.#grownPresent();
+  }
+
+  hasGap(): boolean {
+    const had = this.#hasGap;
+    this.#hasGap = false;
+    return had;
+  }
+
+  /** Reads the file that was present to its end, then what has come and gone since, and takes the present one. */
+  *#change(inode: number): Generator<readonly string[]> {
+    yield* this.#grownPresent();
+    const present = open(this.#path);
+    const rotated = openRotated(this.#path, present?.inode);
+    const seen = rotated.findIndex((file) => file.inode === inode);
+    if (seen === -1) this.#hasGap = true;
+    else rotated.splice(seen).forEach(close);
+    for (const file of rotated.toReversed()) {
+      this.#take(file);
+      yield* this.#grownPresent();
+    }
+    this.#take(present);
+  }
+
+  #take(file: OpenFile | undefined): void {
+    if (file === undefined) return;
+    if (this.#former !== undefined) close(this.#former);
+    this.#former = this.#present;
+    this.#present = file;
+  }
+
+  *#grownPresent(): Generator<readonly string[]> {
+    if (this.#present === undefined) return;
+    if (fstatSync(this.#present.descriptor).size < this.#present.offset) this.#hasGap = true;
+    yield* grown(this.#present);
+  }
+}
+
+/** `path.1` (the newest), `path.2`, … as far as they are there (Q5), without the file of that inode. */
+function openRotated(path: string, present: number | undefined): OpenFile[] {
+  const files: OpenFile[] = [];
+  for (let n = 1, missing = 0; missing < 2; n += 1) {
+    const file = open(`${path}.${n}`);
+    missing = file === undefined ? missing + 1 : 0;
+    if (file === undefined) continue;
+    if (file.inode === present || files.some(({ inode }) => inode === file.inode)) close(file);
+    else files.push(file);
+  }
+  return files;
+}
+
+const close = ({ descriptor }: OpenFile): void => closeSync(descriptor);
+
+function open(path: string): OpenFile | undefined {
+  try {
+    const descriptor = openSync(path, 'r');
+    return { descriptor, inode: fstatSync(descriptor).ino, offset: 0 };
+  } catch {
+    return undefined; // not there yet, or gone again
+  }
+}
+
+/** Whole lines behind the offset, which moves with them; a file that became shorter is read from its start. */
+function* grown(file: OpenFile): Generator<readonly string[]> {
+  const { size } = fstatSync(file.descriptor);
+  if (size < file.offset) file.offset = 0;
+  let half: Buffer = Buffer.alloc(0);
+  for (let at = file.offset; at < size; ) {
+    const piece = readPiece(file.descriptor, at, Math.min(size, at + BATCH_BYTES));
+    if (piece.length === 0) return;
+    at += piece.length;
+    const bytes = half.length === 0 ? piece : Buffer.concat([half, piece]);
+    const whole = bytes.lastIndexOf(LINE_FEED) + 1;
+    half = bytes.subarray(whole);
+    if (whole === 0) continue;
+    file.offset = at - half.length;
+    yield bytes
+      .toString('utf8', 0, whole)
+      .split('\n')
+      .filter((line) => line !== '');
+  }
+}
+
+/** Behind the last line feed. */
+function wholeEnd({ descriptor }: OpenFile): number {
+  for (let end = fstatSync(descriptor).size; end > 0; ) {
+    const begin = Math.max(0, end - BATCH_BYTES);
+    const feed = readPiece(descriptor, begin, end).lastIndexOf(LINE_FEED);
+    if (feed !== -1) return begin + feed + 1;
+    end = begin;
+  }
+  return 0;
+}

@@ -1,0 +1,91 @@
+// What `runtime status` prints for people.
+import type { Cut, RuntimeStatus, ToldExit } from '../../../shared/api/control.ts';
+import { formatLogLine } from '../../../shared/log/log-line.ts';
+import type { Printer } from '../command.ts';
+
+export interface StatusTextOptions {
+  readonly color: Printer['color'];
+  /** Last log lines shown for each end, where not all is well. */
+  readonly lines: number;
+}
+
+const EXITS_SHOWN = 3;
+const LINE_CHARACTERS = 300;
+
+export const isWell = ({ state, ready }: RuntimeStatus): boolean => state === 'running' && ready;
+
+export function statusText(status: RuntimeStatus, { color, lines }: StatusTextOptions): readonly string[] {
+  const good = isWell(status);
+  const ends = status.exits
+    .slice(-EXITS_SHOWN)
+    .flatMap((exit) => [
+      endText(exit),
+      ...(good ? [] : lastLines(exit, { color, lines }).map((line) => `            ${line}`)),
+    ]);
+  return [
+    (good ? color.good : color.bad)(stateName(status)) + since(status),
+    ...status.reasons.map((reason) => `  ${reason}`),
+    ...facts(status).map(([name, text]) => `${name.padEnd(11)} ${text}`),
+    ...ends.map((line) => color.dim(line)),
+  ];
+}
+
+function stateName({ state, ready }: RuntimeStatus): string {
+  const name = state.replaceAll('_', ' ');
+  // What follows is since when it runs, not since when it is ready.
+  return state === 'running' ? `${ready ? 'ready' : 'not ready'}, ${name}` : name;
+}
+
+const since = ({ since, reason }: RuntimeStatus): string => ` since ${since}${reason === null ? '' : `: ${reason}`}`;
+
+const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+
+function facts(status: RuntimeStatus): (readonly [string, string])[] {
+  const { pid, runtimeId, generation, version, owner, supervisorPid, mode, address, socket, standby, budget, log } =
+    status;
+  const found: (readonly [string, string] | undefined)[] = [
+    pid === null
+      ? undefined
+      : [
+          'worker',
+          `pid ${pid}, runtime ${runtimeId ?? 'unknown'}, generation ${generation ?? 'none'}, version ${version ?? 'unknown'}`,
+        ],
+    ['owner', `${owner}${supervisorPid === null ? '' : `, pid ${supervisorPid}`}, mode ${mode}`],
+    address === null ? undefined : ['address', `${urlHost(address.host)}:${address.port}${holder(socket)}`],
+    standby == null ? undefined : ['spare', standby],
+    budget === null
+      ? undefined
+      : [
+          'budget',
+          `${budget.left} of ${budget.limit} starts left within ${budget.windowMs / 1_000} s${budget.nextStartAt === null ? '' : `, next start at ${budget.nextStartAt}`}`,
+        ],
+    log === null ? undefined : ['log', log],
+  ];
+  return found.filter((fact) => fact !== undefined);
+}
+
+const HOLDERS = {
+  supervisor: ', socket held by the supervisor',
+  inherited: ', socket held by the owner',
+  worker: ', socket bound by the worker',
+} as const;
+
+const holder = (socket: RuntimeStatus['socket']): string => (socket == null ? '' : HOLDERS[socket]);
+
+function endText({ at, pid, runtimeId, durationMs, reason, code, signal, detail }: ToldExit): string {
+  const how = signal === null ? (code === null ? '' : ` (code ${code})`) : ` (signal ${signal})`;
+  // Who was not there to see the end knows when the next one started.
+  const when = durationMs === null ? `before ${at}` : at;
+  const lived = durationMs === null ? '' : ` after ${(durationMs / 1_000).toFixed(1)} s,`;
+  const why = detail === null ? '' : `: ${detail}`;
+  return `ended       ${when} pid ${pid}, runtime ${runtimeId ?? 'unknown'},${lived} ${reason}${how}${why}`;
+}
+
+export const cutText = (cut: readonly Cut[]): string =>
+  cut.length === 0 ? '' : `; cut: ${cut.map(({ name, reason }) => `${name}: ${reason}`).join('; ')}`;
+
+/** What a worker said last, as `runtime logs` shows it; a stack is in the log. */
+export const lastLines = (exit: ToldExit, { color, lines }: StatusTextOptions): readonly string[] =>
+  exit.lastLines
+    .slice(exit.lastLines.length - Math.min(lines, exit.lastLines.length))
+    .map((line) => formatLogLine(line, color).split('\n', 1)[0]?.slice(0, LINE_CHARACTERS) ?? '');

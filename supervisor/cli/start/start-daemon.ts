@@ -1,0 +1,214 @@
+// `svc runtime start --daemon`: configuration checked first, then a supervisor of its own session; returns when the host is ready, or says why it is not.
+//
+//   N1  A wrong configuration starts nothing and makes no file (78).
+//   N2  Beside a healthy daemon of the same configuration it is already done: 0. Where this shell cannot read the configuration, the daemon judges.
+//   N3  Secrets of the process environment go over a pipe; the daemon's environment holds none. The marks of schemas say which variables are secret.
+import { spawn } from 'node:child_process';
+import type { RuntimeStatus } from '../../../shared/api/control.ts';
+import type { LoadedConfig } from '../../../shared/config/load.ts';
+import { supervisorSettings } from '../../../shared/config/supervisor-settings.ts';
+import { projectPaths } from '../../../shared/files/paths.ts';
+import { ensureStateFolder } from '../../../shared/files/state-folder.ts';
+import { certificatesPassedOn } from '../../../shared/process/certificates.ts';
+import { EXIT, type ExitCode } from '../../../shared/process/exit-codes.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import type { CommandContext } from '../command.ts';
+import { findStaying, liveWorker, type RunningProject } from '../connect/control-client.ts';
+import { judgedByDaemon } from '../connect/running-configuration.ts';
+import { DAEMON_STOPPED, goneProcess, type WaitResult, waitForReady } from '../connect/wait-for-ready.ts';
+import { lastLines } from '../output/status-text.ts';
+import { refuseSecondOwner } from './second-owner.ts';
+import { loadTasks, programFiles } from './worker-entry.ts';
+
+const READY_MS = 20_000;
+const CAUSE_BYTES = 4_096;
+const LINES_SHOWN = 5;
+
+export async function startDaemon(
+  context: CommandContext,
+  project: string,
+  timeoutMs: number = READY_MS,
+): Promise<ExitCode> {
+  const { checkProject } = await loadTasks(context);
+  let loaded: LoadedConfig;
+  let secretVariables: readonly string[];
+  try {
+    ({ loaded, secretVariables } = await checkProject({ project, mode: 'production', environment: context.env }));
+  } catch (error) {
+    const judged = await judgedByDaemon(project);
+    if (judged === undefined) throw error;
+    return join(context, { project, ...judged, timeoutMs });
+  }
+  for (const warning of loaded.warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
+  const running = await findStaying(project);
+  if (running !== undefined) return join(context, { project, running, configVersion: loaded.version, timeoutMs });
+  refuseSecondOwner(project, context.env);
+  ensureStateFolder(projectPaths(project).stateDir);
+  const since = new Date().toISOString();
+  const child = spawnSupervisor(project, {
+    loaded,
+    ...parted(context.env, { names: secretVariables, texts: loaded.secrets }),
+  });
+  const result = await waitForReady(project, { timeoutMs, givenUp: child.ended, say: context.print.note });
+  child.release();
+  const holder = result.status?.owner === 'daemon' ? undefined : liveWorker(project);
+  if (holder !== undefined && holder.owner !== 'daemon') throw ranElsewhere(holder); // begun at the same moment
+  return tell(context, { project, result, already: false, since });
+}
+
+function ranElsewhere(
+  { pid, owner, mode }: Pick<RuntimeStatus, 'pid' | 'owner' | 'mode'>,
+  stop = 'svc runtime stop',
+): SvcError {
+  return new SvcError(
+    'already_running',
+    `this project is already running as pid ${pid}, started by ${owner} in mode ${mode}`,
+    {
+      hint: `end it there first: ${stop}`,
+      details: { pid, owner },
+    },
+  );
+}
+
+/** Somebody is there: what was asked for is done, is on its way, or is refused. */
+async function join(
+  context: CommandContext,
+  {
+    project,
+    running,
+    configVersion,
+    timeoutMs,
+  }: {
+    readonly project: string;
+    readonly running: RunningProject;
+    readonly configVersion: string;
+    readonly timeoutMs: number;
+  },
+): Promise<ExitCode> {
+  const { status, who } = running;
+  if (who === 'worker' && status.owner !== 'daemon') throw ranElsewhere(status, status.ownerStop);
+  if (status.state !== 'failed' && status.configVersion !== null && status.configVersion !== configVersion) {
+    throw new SvcError('already_running', `the daemon runs with another configuration, pid ${status.supervisorPid}`, {
+      hint: 'svc runtime reload, or svc runtime restart',
+      details: { pid: status.supervisorPid },
+    });
+  }
+  const hasFailed = who === 'supervisor' && status.state === 'failed';
+  const since = hasFailed ? new Date().toISOString() : '';
+  if (hasFailed) await running.call('start');
+  const givenUp = goneProcess(status.supervisorPid, DAEMON_STOPPED);
+  const result = await waitForReady(project, { timeoutMs, givenUp, say: context.print.note });
+  return tell(context, { project, result, already: !hasFailed, since });
+}
+
+function spawnSupervisor(
+  project: string,
+  { loaded, environment, secrets }: Parted & { readonly loaded: LoadedConfig },
+): { readonly ended: () => string | undefined; readonly release: () => void } {
+  const child = spawn(process.execPath, supervisorArguments(project, environment), {
+    cwd: project,
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe'],
+    env: certificatesPassedOn(environment),
+  });
+  let cause = '';
+  let code: number | null | undefined;
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    cause = (cause + text).slice(-CAUSE_BYTES);
+  });
+  child.on('error', (error) => {
+    cause = error.message;
+    code = null;
+  });
+  child.on('close', (status) => {
+    code = status;
+  });
+  child.stdin.on('error', () => {}); // it ended before it read: `close` tells
+  child.stdin.end(JSON.stringify({ settings: supervisorSettings(loaded), secrets }));
+  return {
+    ended: () =>
+      code === undefined
+        ? undefined
+        : cause.trim() || (code === EXIT.ok ? DAEMON_STOPPED : `the supervisor ended with code ${code}`),
+    release: () => {
+      child.stderr.destroy();
+      child.unref();
+    },
+  };
+}
+
+/** Arguments of Node for a supervisor of this version. */
+export function supervisorArguments(project: string, env: CommandContext['env']): readonly string[] {
+  const { supervisor, worker, workerOptions, supervisorOptions } = programFiles(env);
+  const options = workerOptions.map((option) => `--node-option=${option}`);
+  return [
+    ...supervisorOptions,
+    supervisor,
+    '--project',
+    project,
+    '--mode',
+    'production',
+    '--worker',
+    worker,
+    ...options,
+  ];
+}
+
+interface Parted {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** Variables that hold a secret of the configuration, apart from the others: by name, and by value where another variable has the same. */
+function parted(
+  env: CommandContext['env'],
+  { names, texts }: { readonly names: readonly string[]; readonly texts: readonly string[] },
+): Parted {
+  const environment: Record<string, string> = {};
+  const secrets: Record<string, string> = {};
+  const hidden = [...texts, ...names.map((name) => env[name] ?? '').filter((text) => text.length >= 8)];
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined) continue;
+    // A secret may also be made of several variables: then each is a part of it.
+    const isPart =
+      value.length >= 4 && hidden.some((text) => text.includes(value) && (text === value || value.length >= 8));
+    (isPart || names.includes(name) ? secrets : environment)[name] = value;
+  }
+  return { environment, secrets };
+}
+
+interface Outcome {
+  readonly project: string;
+  readonly result: WaitResult;
+  readonly already: boolean;
+  /** An end from before then has nothing to do with what came of it. */
+  readonly since: string;
+}
+
+function tell({ print }: CommandContext, { project, result, already, since }: Outcome): ExitCode {
+  const { ready, status, reasons } = result;
+  const log = projectPaths(project).runtimeLog;
+  print.json({
+    ready,
+    alreadyRunning: already,
+    state: status?.state ?? null,
+    pid: status?.pid ?? null,
+    supervisorPid: status?.supervisorPid ?? null,
+    runtimeId: status?.runtimeId ?? null,
+    address: status?.address ?? null,
+    log,
+    reasons,
+  });
+  if (ready)
+    print.text(
+      print.color.good(
+        `${already ? 'already running' : 'ready'}, pid ${status?.pid}, supervisor pid ${status?.supervisorPid}`,
+      ),
+    );
+  else print.text(print.color.bad(reasons.join('; ')));
+  print.text(`log ${log}`);
+  const end = status?.exits.at(-1);
+  if (!ready && status?.state !== 'running' && end !== undefined && end.at >= since)
+    for (const line of lastLines(end, { color: print.color, lines: LINES_SHOWN })) print.note(line);
+  return ready ? EXIT.ok : EXIT.failed;
+}

@@ -1,0 +1,150 @@
+// One supervisor takes the place of another: its lock is never free in between, its listening socket never closed.
+//
+//   X1  The successor is started first and must say that it is ready; until then nothing has changed, and it can be given up.
+//   X2  It gets lock, socket, budget, history and secrets over the channel between the two, and touches nothing before `go`.
+//   X3  A successor whose channel ends before `go` ends itself; one that dies before it has taken everything leaves its parent in office.
+//   X4  Both carry the number of this protocol: a successor of another one refuses.
+
+import { type ChildProcess, type SendHandle, spawn } from 'node:child_process';
+import type { Server } from 'node:net';
+import { SvcError } from '../../shared/svc-error.ts';
+import type { Estate } from '../log/history.ts';
+import type { InstanceLock } from './instance-lock.ts';
+
+const SUCCESSION_PROTOCOL = 1;
+const READY_MS = 10_000;
+const TAKE_MS = 5_000;
+/** Where a lock that is an open file lies in the successor. */
+export const LOCK_DESCRIPTOR = 4;
+
+type Word =
+  | { readonly type: 'lock' | 'go' }
+  | { readonly type: 'estate'; readonly protocol: number; readonly estate: Estate }
+  | { readonly type: 'ready' | 'taken' };
+
+export interface SuccessorSpec {
+  readonly program: string;
+  /** Options of Node, the entry file and its own arguments. */
+  readonly args: readonly string[];
+  readonly project: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** The waiting supervisor as its parent sees it. */
+export class Successor {
+  readonly pid: number;
+  readonly #child: ChildProcess;
+  #cause = '';
+
+  /** Throws `failed` where it does not come to the point of taking over (X1). */
+  static async start(spec: SuccessorSpec, lock: InstanceLock): Promise<Successor> {
+    const successor = new Successor(spec, lock);
+    try {
+      await successor.#hear('ready', READY_MS);
+    } catch (error) {
+      successor.giveUp();
+      throw error;
+    }
+    return successor;
+  }
+
+  private constructor({ program, args, project, environment }: SuccessorSpec, { descriptor }: InstanceLock) {
+    this.#child = spawn(program, args, {
+      cwd: project,
+      detached: true,
+      env: { ...environment },
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc', descriptor ?? 'ignore'],
+    });
+    this.pid = this.#child.pid ?? 0;
+    this.#child.on('error', (error) => {
+      this.#cause += error.message;
+    });
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#cause = (this.#cause + text).slice(-1_000);
+    });
+  }
+
+  /** Resolves once it has everything; throws when it has not (X3). */
+  async handOver(estate: Estate, { lock, socket }: { readonly lock: InstanceLock; readonly socket?: SendHandle }) {
+    const taken = this.#hear('taken', TAKE_MS);
+    this.#say({ type: 'lock' }, lock.server);
+    this.#say({ type: 'estate', protocol: SUCCESSION_PROTOCOL, estate }, socket);
+    await taken;
+  }
+
+  /** It is in office now. */
+  go(): void {
+    this.#say({ type: 'go' });
+    this.#child.stderr?.destroy();
+    this.#child.unref();
+  }
+
+  giveUp(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  #say(word: Word, handle?: SendHandle): void {
+    if (this.#child.connected) this.#child.send(word, handle, () => {}); // a failed send is an end that `exit` reports
+  }
+
+  #hear(type: 'ready' | 'taken', limitMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        clearTimeout(timer);
+        this.#child.off('message', onMessage).off('close', onClose);
+        settle();
+      };
+      const fail = (why: string): void =>
+        end(() =>
+          reject(
+            new SvcError('refused', `the new supervisor ${why}${this.#cause === '' ? '' : `: ${this.#cause.trim()}`}`),
+          ),
+        );
+      const onMessage = (word: unknown): void => {
+        if ((word as Word).type === type) end(resolve);
+      };
+      const onClose = (): void => fail(`ended before it was ${type}`);
+      const timer = setTimeout(() => fail(`was not ${type} within ${limitMs / 1_000} s`), limitMs);
+      this.#child.on('message', onMessage).on('close', onClose);
+    });
+  }
+}
+
+/** What the successor itself gets. */
+export interface Inheritance {
+  readonly estate: Estate;
+  /** The lock of systems where it is a socket; elsewhere it lies at LOCK_DESCRIPTOR. */
+  readonly lock: Server | undefined;
+  readonly socket: SendHandle | undefined;
+}
+
+/** Says that it is ready and waits for its turn. Rejects when its parent has ended before (X3) or speaks another protocol (X4). */
+export function inherit(): Promise<Inheritance> {
+  const say = (word: Word): void => void process.send?.(word, undefined, undefined, () => {});
+  return new Promise((resolve, reject) => {
+    let lock: Server | undefined;
+    let received: Inheritance | undefined;
+    const onLost = (): void => reject(new SvcError('not_running', 'the supervisor that was to be replaced is gone'));
+    const refuse = (protocol: number): void =>
+      reject(
+        new SvcError(
+          'refused',
+          `speaks version ${SUCCESSION_PROTOCOL} of the handover, the one to be replaced ${protocol}`,
+        ),
+      );
+    process.once('disconnect', onLost);
+    process.on('message', (value, handle: unknown) => {
+      const word = value as Word;
+      if (word.type === 'lock') lock = handle as Server | undefined;
+      if (word.type === 'estate') {
+        if (word.protocol !== SUCCESSION_PROTOCOL) return refuse(word.protocol);
+        received = { estate: word.estate, lock, socket: handle as SendHandle | undefined };
+        say({ type: 'taken' });
+      }
+      if (word.type !== 'go' || received === undefined) return;
+      process.off('disconnect', onLost);
+      resolve(received);
+    });
+    say({ type: 'ready' });
+  });
+}

@@ -1,0 +1,45 @@
+// A flood of deliveries over open connections, and others that connect meanwhile: those are taken before the flood goes on.
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { startHttp } from '../../support/http/http-server.ts';
+import { until } from '../../support/until.ts';
+
+const OPEN = 4;
+const NEW = 100;
+const WORK_MS = 5;
+const DELIVERY =
+  'POST /webhooks/a HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
+
+function open(context: TestContext, port: number): Socket {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  context.after(() => socket.destroy());
+  return socket;
+}
+
+describe('connections in a flood', () => {
+  it('are taken before the flood goes on', async (context) => {
+    const { host, http, port } = await startHttp(context);
+    let delivered = 0;
+    host.webhookLimit = () => 1_000;
+    host.deliver = async () => {
+      const endsAt = performance.now() + WORK_MS;
+      while (performance.now() < endsAt);
+      delivered += 1;
+      return { status: 200 };
+    };
+    const taken: number[] = [];
+    for (let n = 0; n < OPEN; n += 1) {
+      const socket = open(context, port);
+      socket.on('data', () => socket.write(DELIVERY)).write(DELIVERY);
+    }
+    await until(() => delivered > 10 * OPEN, { what: 'a flood' });
+    http.server.on('connection', () => taken.push(delivered));
+    for (let n = 0; n < NEW; n += 1) open(context, port);
+    await until(() => taken.length === NEW, { what: 'all connections' });
+
+    const between = (taken.at(-1) ?? 0) - (taken[0] ?? 0);
+    assert.ok(between < NEW / 2, `${between} deliveries while ${NEW} connected`);
+  });
+});

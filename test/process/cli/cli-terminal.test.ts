@@ -1,0 +1,74 @@
+// What the command asks a person on a terminal.
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { CTRL_C, ENTER, terminal, terminalMissing } from '../../support/process/terminal.ts';
+import { temporaryProject } from '../../support/temporary-project.ts';
+
+describe('on a terminal', { skip: terminalMissing() }, () => {
+  it('svc init asks for name, port and sample, refuses a wrong answer on the spot, and makes what was asked for', async (t) => {
+    const { path } = temporaryProject(t, { config: null });
+    const { shows, type, ended, screen } = terminal(t, ['init', 'bot one', '--no-lockfile'], path);
+    const folder = join(path, 'bot one');
+
+    await shows('Name of the package?');
+    await shows('bot-one');
+    type(`-two${ENTER}`);
+    await shows('Port of the HTTP interface?');
+    type(`1${ENTER}`);
+    await shows('the port must be a whole number from 1 to 65535');
+    type(`\b${ENTER}`);
+    await shows('A sample plugin with its test?');
+    type(`n${ENTER}`);
+
+    assert.equal(await ended, 0, screen());
+    const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    assert.equal(name, 'bot-one-two');
+    assert.match(readFileSync(join(folder, 'svc.config.yml'), 'utf8'), /8068/);
+    assert.equal(existsSync(join(folder, 'plugins')), false);
+    assert.equal(statSync(join(folder, '.env')).mode & 0o777, 0o600);
+    const token = /^HTTP_TOKEN=(.+)$/m.exec(readFileSync(join(folder, '.env'), 'utf8'))?.[1] ?? '';
+    assert.ok(token.length > 40 && !screen().includes(token), 'a random token, which is not shown');
+  });
+
+  it('svc init writes nothing when the person breaks off', async (t) => {
+    const { path } = temporaryProject(t, { config: null });
+    const before = readdirSync(path);
+    const { shows, type, ended } = terminal(t, ['init', 'bot', '--no-lockfile'], path);
+
+    await shows('Name of the package?');
+    type(ENTER);
+    await shows('Port of the HTTP interface?');
+    type(CTRL_C);
+    await shows('Nothing was written.');
+
+    assert.equal(await ended, 1);
+    assert.deepEqual(readdirSync(path), before);
+  });
+
+  it('svc init --yes asks nothing', async (t) => {
+    const { path } = temporaryProject(t, { config: null });
+    const { ended, screen } = terminal(t, ['init', 'bot', '--no-lockfile', '--yes'], path);
+
+    assert.equal(await ended, 0, screen());
+    assert.doesNotMatch(screen(), /\?/);
+    assert.ok(existsSync(join(path, 'bot', 'plugins')));
+  });
+
+  it('svc doctor --fix asks before it changes rights, and keeps them after a no', async (t) => {
+    const { path } = temporaryProject(t);
+    const env = join(path, '.env');
+    const fix = async (answer: string): Promise<number> => {
+      chmodSync(env, 0o644);
+      const { shows, type, ended } = terminal(t, ['doctor', '--fix', '--only', 'env.rights'], path);
+      await shows('Mend it?');
+      type(`${answer}${ENTER}`);
+      await ended;
+      return statSync(env).mode & 0o777;
+    };
+
+    assert.equal(await fix('n'), 0o644);
+    assert.equal(await fix('y'), 0o600);
+  });
+});

@@ -1,0 +1,400 @@
+// `svc doctor`: each check with its fixture, --fix, --edge, and --live against a host of our own.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer as createHttp, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { DAMAGED_REMEDY } from '../../../shared/files/database-remedies.ts';
+import type { Subject } from '../../../supervisor/cli/doctor/check.ts';
+import { CHECKS } from '../../../supervisor/cli/doctor/checks.ts';
+import { bindAddress, fileSystemFinding, worstOf } from '../../../supervisor/cli/doctor/state-checks.ts';
+import { inRange } from '../../../supervisor/cli/doctor/version-range.ts';
+import { loopDiskMissing } from '../../support/disk/loop-disk.ts';
+import { smallDisk, smallDiskMissing } from '../../support/disk/small-disk.ts';
+import { CANNOT_BE_MADE, FIXTURES, good } from '../../support/hosts/doctor-fixtures.ts';
+import { portProject, type StartedSvc, startSvc, svc } from '../../support/svc-command.ts';
+import { temporaryProject } from '../../support/temporary-project.ts';
+import { until } from '../../support/until.ts';
+
+const IS_ROOT = process.geteuid?.() === 0;
+const EDGE_IDS = CHECKS.map(({ id }) => id).filter((id) => id.startsWith('edge.'));
+
+describe('svc doctor', () => {
+  it('finds nothing wrong with a good project, and changes nothing', async (t) => {
+    const project = await portProject(t);
+    good(project);
+
+    const { code, stdout } = await svc(['doctor', '--json'], { cwd: project.path });
+
+    const report = JSON.parse(stdout);
+    assert.deepEqual(
+      report.checks.filter((check: { status: string }) => !['ok', 'skip'].includes(check.status)),
+      [],
+    );
+    assert.equal(code, 0);
+    assert.equal(report.ok, true);
+  });
+
+  it('leaves the files of a stopped host, and what a killed one has left, as they are (database.integrity)', async (t) => {
+    const project = await portProject(t);
+    const start = async (): Promise<StartedSvc> => {
+      const run = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: project.path });
+      await until(async () => (await svc(['runtime', 'status'], { cwd: project.path })).code === 0, {
+        what: 'ready',
+        timeoutMs: 120_000,
+      });
+      return run;
+    };
+    const check = async (): Promise<readonly unknown[]> => {
+      const before = filesOf(project.paths.stateDir);
+      const { stdout } = await svc(['doctor', '--only', 'database.integrity', '--json'], { cwd: project.path });
+      return [JSON.parse(stdout).checks[0].status, filesOf(project.paths.stateDir), before];
+    };
+    const stopped = await start();
+    stopped.child.kill('SIGTERM');
+    await stopped.ended;
+    const [statusStopped, afterStop, beforeStop] = await check();
+    const killed = await start();
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    const [statusKilled, afterKill, beforeKill] = await check();
+
+    assert.deepEqual([statusStopped, statusKilled], ['ok', 'ok']);
+    assert.deepEqual(afterStop, beforeStop);
+    assert.deepEqual(afterKill, beforeKill);
+    assert.equal(existsSync(join(project.paths.stateDir, 'data.sqlite-wal')), true, 'a killed host leaves its log');
+  });
+
+  it('finds the database of another project folder than the one it stands in (database.integrity, database.schema)', async (t) => {
+    const project = await portProject(t);
+    await FIXTURES['database.integrity']?.(project, t);
+
+    const { stdout } = await svc(
+      ['doctor', '--project', project.path, '--only', 'database.integrity,database.schema', '--json'],
+      { cwd: project.paths.stateDir },
+    );
+
+    const { checks } = JSON.parse(stdout) as { readonly checks: readonly { status: string; fix: string }[] };
+    assert.deepEqual(
+      checks.map(({ status, fix }) => [status, fix]),
+      [
+        ['error', DAMAGED_REMEDY],
+        ['error', DAMAGED_REMEDY],
+      ],
+    );
+  });
+
+  it('lists every check, those of a proxy too', async () => {
+    const { stdout } = await svc(['doctor', '--list', '--json']);
+
+    assert.deepEqual(
+      JSON.parse(stdout).map(({ id }: { id: string }) => id),
+      CHECKS.map(({ id }) => id),
+    );
+  });
+
+  for (const [id, break_] of Object.entries(FIXTURES)) {
+    const skip = CANNOT_BE_MADE[id]?.() ?? false;
+    it(`${id} fails where it should, with a reason and what mends it`, { skip }, async (t) => {
+      const project = await portProject(t);
+      good(project);
+      const { args = [], env = {} } = (await break_(project, t)) ?? {};
+
+      const { code, stdout } = await svc(['doctor', '--only', id, '--strict', '--json', ...args], {
+        cwd: project.path,
+        env,
+      });
+
+      const [check] = JSON.parse(stdout).checks;
+      assert.match(check.status, /^(warn|error)$/, check.reason);
+      assert.notEqual(check.fix, undefined);
+      assert.equal(code, 1);
+    });
+  }
+
+  it('looks at .env also where its quotes are what makes the configuration invalid (env.format)', async (t) => {
+    const project = temporaryProject(t);
+    writeFileSync(project.paths.env, 'HTTP_TOKEN="quoted and # more"\n', { mode: 0o600 });
+    const check = CHECKS.find(({ id }) => id === 'env.format');
+
+    const finding = await check?.run({ paths: project.paths, config: { fault: 'invalid' } } as Subject);
+
+    assert.equal(finding?.status, 'warn');
+    assert.match(
+      finding.reason,
+      /^\.env:1:1 other tools may read this line differently: write NAME=value without quotes/,
+    );
+    assert.equal(finding.reason.includes('quoted and'), false, 'no value is shown');
+  });
+
+  it('calls Node 20 an error where the project wants a newer one, and not where it does not', () => {
+    assert.deepEqual(
+      ['>=22.12.0', '^20.19.0 || >=22.12.0', '>=20', '20.x', '^22', '~20.20', '<20', '>= 20.19.0 <21'].map((range) =>
+        inRange('20.20.2', range),
+      ),
+      [false, true, true, true, false, true, false, true],
+    );
+    assert.equal(inRange('20.20.2', 'lts/*'), undefined);
+  });
+
+  it('calls a network file system an error (state.filesystem)', () => {
+    assert.deepEqual(
+      [0x6969, 0x65735546, 0xef53].map((type) => fileSystemFinding(type).status),
+      ['error', 'warn', 'ok'],
+    );
+  });
+
+  it('looks where the database lies, too, and says which of the two is the worse (state.filesystem)', () => {
+    const [local, fuse, nfs] = [0xef53, 0x65735546, 0x6969].map((type) =>
+      fileSystemFinding(type, 4_096, type === 0xef53 ? 'the project' : 'the database'),
+    );
+    assert.ok(local && fuse && nfs);
+
+    assert.deepEqual(
+      [worstOf([local, nfs]), worstOf([local, fuse]), worstOf([fuse, nfs]), worstOf([local, local])],
+      [nfs, fuse, nfs, local],
+    );
+    assert.match(nfs.reason, /^the database lies on NFS/);
+  });
+
+  it('warns of a file system on which a full disk ends the worker (state.filesystem)', () => {
+    assert.deepEqual(
+      [fileSystemFinding(0x9123683e, 4_096), fileSystemFinding(0xef53, 1_024), fileSystemFinding(0xef53, 4_096)].map(
+        ({ status }) => status,
+      ),
+      ['warn', 'warn', 'ok'],
+    );
+  });
+
+  it('calls a project an error in which .svc cannot be made (state.folder)', {
+    skip: IS_ROOT && loopDiskMissing(),
+  }, async (t) => {
+    const { path } = await portProject(t);
+    if (IS_ROOT) {
+      execFileSync('mount', ['--bind', path, path]);
+      execFileSync('mount', ['-o', 'remount,ro,bind', path]);
+    } else chmodSync(path, 0o500);
+
+    const { code, stdout } = await svc(['doctor', '--only', 'state.folder', '--json'], { cwd: path }).finally(() =>
+      IS_ROOT ? execFileSync('umount', ['-l', path]) : chmodSync(path, 0o700),
+    );
+
+    const [check] = JSON.parse(stdout).checks;
+    assert.deepEqual([code, check.status], [1, 'error']);
+    assert.match(check.reason, /cannot be made: (EROFS|EACCES)/);
+  });
+
+  it('asks for space where the database lies (state.space)', { skip: smallDiskMissing() }, async (t) => {
+    const project = await portProject(t);
+    const elsewhere = join(project.path, 'elsewhere');
+    smallDisk(t, elsewhere, { kilobytes: 2_048 });
+    const check = async (filename: string) => {
+      project.write(
+        'svc.config.yml',
+        `http:\n  token: \${HTTP_TOKEN}\ndatabase:\n  filename: ${filename}\ndisk:\n  minFreeBytes: ${4 * 1024 * 1024}\n`,
+      );
+      const { stdout } = await svc(['doctor', '--only', 'state.space', '--json'], { cwd: project.path });
+      return JSON.parse(stdout).checks[0];
+    };
+
+    const [far, near] = [await check('elsewhere/not-made-yet/data.sqlite'), await check('.svc/data.sqlite')];
+
+    assert.match(far.reason, /^[0-2] MiB free where the database lies, under disk\.minFreeBytes/);
+    assert.deepEqual([far.status, near.reason.includes('under')], ['error', false]);
+  });
+
+  it('warns of every address outside a container (http.bind)', () => {
+    const judged = [
+      bindAddress('0.0.0.0', false),
+      bindAddress('::', false),
+      bindAddress('0:0:0:0:0:0:0:0', false),
+      bindAddress('0.0.0.0', true),
+      bindAddress('127.0.0.1', false),
+    ];
+
+    assert.deepEqual(
+      judged.map(({ status }) => status),
+      ['warn', 'warn', 'warn', 'ok', 'ok'],
+    );
+  });
+
+  it('lets warnings pass unless --strict, and leaves out what is skipped', async (t) => {
+    const project = await portProject(t);
+    await FIXTURES['package.scripts']?.(project, t);
+    const run = async (...args: string[]) => {
+      const { code, stdout } = await svc(['doctor', ...args], { cwd: project.path });
+      return [code, /^(\d+ errors?, \d+ warnings?), /m.exec(stdout)?.[1]];
+    };
+
+    assert.deepEqual(
+      [await run(), await run('--strict'), await run('--strict', '--skip', 'package.scripts')],
+      [
+        [0, '0 errors, 1 warning'],
+        [1, '0 errors, 1 warning'],
+        [0, '0 errors, 0 warnings'],
+      ],
+    );
+  });
+});
+
+describe('svc doctor --fix', () => {
+  it('lists what it would mend, and mends nothing without a yes', async (t) => {
+    const project = await portProject(t);
+    good(project);
+    chmodSync(project.paths.env, 0o640);
+
+    const { code, stderr } = await svc(['doctor', '--fix'], { cwd: project.path });
+
+    assert.equal(code, 1);
+    assert.match(stderr, /would mend env\.rights: chmod 600 \.env/);
+    assert.match(stderr, /--yes/);
+    assert.equal(statSync(project.paths.env).mode & 0o777, 0o640);
+  });
+
+  it('mends rights of .env and .svc, and nothing else', async (t) => {
+    const project = await portProject(t);
+    good(project);
+    chmodSync(project.paths.env, 0o644);
+    project.write('.svc/x', '');
+    chmodSync(project.paths.stateDir, 0o755);
+    rmSync(project.paths.lockfile);
+
+    const { code, stdout } = await svc(['doctor', '--fix', '--yes', '--json'], { cwd: project.path });
+
+    const report = JSON.parse(stdout);
+    assert.deepEqual(report.fixed, ['env.rights', 'state.folder']);
+    assert.deepEqual(
+      report.checks.filter((check: { status: string }) => check.status === 'error').map(({ id }: { id: string }) => id),
+      ['package.lockfile'],
+    );
+    assert.equal(code, 1);
+    assert.equal(statSync(project.paths.env).mode & 0o777, 0o600);
+    assert.equal(statSync(project.paths.stateDir).mode & 0o777, 0o700);
+  });
+});
+
+describe('svc doctor --edge', () => {
+  it('finds nothing wrong with a host that answers by itself, with the project’s own token', async (t) => {
+    const project = await portProject(t);
+    const started = await svc(['runtime', 'start', '--daemon'], { cwd: project.path });
+    assert.equal(started.code, 0, started.stderr);
+
+    const { stdout } = await svc(['doctor', '--edge', project.url, '--only', EDGE_IDS.join(','), '--json'], {
+      cwd: project.path,
+    });
+
+    assert.deepEqual(
+      JSON.parse(stdout).checks.map(({ id, status }: { id: string; status: string }) => `${id} ${status}`),
+      EDGE_IDS.map((id) => `${id} ok`),
+    );
+  });
+
+  it('asks nothing over plain HTTP of another machine', async (t) => {
+    const project = await portProject(t);
+
+    const { code, stdout } = await svc(['doctor', '--edge', 'http://192.0.2.1', '--only', 'edge.auth', '--json'], {
+      cwd: project.path,
+    });
+
+    assert.equal(code, 1);
+    assert.match(JSON.parse(stdout).checks[0].reason, /in the clear/);
+  });
+});
+
+// Two at once: one of them waits for the end of a time limit.
+describe('svc doctor --live', { concurrency: 2 }, () => {
+  const TOKEN = { SVC_HTTP_TOKEN: 'a-live-token-of-a-test' };
+  const REPORT = '{"ready":true,"state":"ready",  "checks":[]}';
+  const serve = async (t: TestContext, listener: RequestListener): Promise<string> => {
+    const server = createHttp(listener).listen(0, '127.0.0.1');
+    t.after(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    await until(() => server.listening, { what: 'the host' });
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  const live = async (url: string, env: Readonly<Record<string, string>> = TOKEN, ...args: string[]) => {
+    const { code, stdout } = await svc(['doctor', '--live', url, '--json', ...args], { env });
+    return { code, stdout, report: JSON.parse(stdout) };
+  };
+
+  it('prints the report unchanged, below the base, with the token', async (t) => {
+    const url = await serve(t, (request, response) => {
+      const right =
+        request.url === '/bot/api/system/readiness' &&
+        request.headers.authorization === `Bearer ${TOKEN.SVC_HTTP_TOKEN}`;
+      response.writeHead(right ? 200 : 404).end(right ? REPORT : '{}');
+    });
+
+    const { code, stdout } = await live(`${url}/bot/`);
+
+    assert.deepEqual([code, stdout], [0, `${REPORT}\n`]);
+  });
+
+  for (const [title, status, body, expected] of [
+    ['not ready', 503, '{"ready":false,"state":"not_ready"}', undefined],
+    ['a report that says ready with 503', 503, REPORT, undefined],
+    ['a refused token', 401, '{"code":"invalid_token"}', 'invalid_token'],
+    ['a demo token', 403, '{"code":"insufficient_scope"}', 'insufficient_scope'],
+    ['a path that is not there', 404, 'no', 'not_found'],
+    ['a redirect', 302, '', 'redirected'],
+    ['some other server', 200, '<html>', 'unexpected_answer'],
+    ['an error', 500, '{}', 'unexpected_answer'],
+  ] as const) {
+    it(`exits 1 on ${title}`, async (t) => {
+      const url = await serve(
+        t,
+        (_request, response) => void response.writeHead(status, { location: '/elsewhere' }).end(body),
+      );
+
+      const { code, report } = await live(url);
+
+      assert.equal(code, 1);
+      assert.equal(report.error?.code, expected);
+      if (status === 404) assert.match(report.error.hint, /http\.base/);
+    });
+  }
+
+  it('sends nothing without a token, and no token over plain HTTP to another machine', async () => {
+    assert.equal((await live('http://127.0.0.1:1', {})).report.error.code, 'token_missing');
+    assert.equal((await live('http://192.0.2.1:1')).report.error.code, 'insecure_http');
+  });
+
+  it('says when nobody answers', async (t) => {
+    const url = await serve(t, () => {});
+    const closed = await live('http://127.0.0.1:1');
+    const began = performance.now();
+
+    const silent = await live(url);
+
+    assert.equal(closed.report.error.code, 'request_failed');
+    for (const { report } of [closed, silent])
+      assert.match(JSON.stringify(report), /127\.0\.0\.1:\d+: .*"hint":".*svc runtime status/);
+    assert.deepEqual([silent.code, silent.report.error.code], [1, 'timeout']);
+    assert.ok(performance.now() - began < 60_000);
+  });
+
+  it('tells the state of a real host', async (t) => {
+    const project = await portProject(t);
+    writeFileSync(`${project.path}/note`, '');
+    const started = await svc(['runtime', 'start', '--daemon'], { cwd: project.path });
+
+    const { code, report } = await live(`http://127.0.0.1:${project.port}`, { SVC_HTTP_TOKEN: project.token });
+
+    assert.deepEqual([started.code, code, report.state], [0, 0, 'ready']);
+    assert.deepEqual((await live(`http://127.0.0.1:${project.port}`)).report.error.code, 'invalid_token');
+  });
+});
+
+/** Contents by name; a file of shared memory by its presence alone, since each reader leaves its mark there. */
+function filesOf(folder: string): Readonly<Record<string, string>> {
+  const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const contents = files.map(({ name }) => [
+    name,
+    name.endsWith('-shm') ? '' : readFileSync(join(folder, name)).toString('base64'),
+  ]);
+  return Object.fromEntries(contents);
+}

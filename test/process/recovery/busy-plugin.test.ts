@@ -1,0 +1,56 @@
+// A plugin whose code runs without an end holds no command up for ever: it is named, and the command ends with 1. In a terminal of its
+// developer it is named, and goes on.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { portProject, startSvc, svc } from '../../support/svc-command.ts';
+import { until } from '../../support/until.ts';
+
+const IN_SETUP = `import { AsyncLocalStorage } from 'node:async_hooks';
+import { definePlugin } from 'svc';
+export default definePlugin({ name: 'own', setup() { new AsyncLocalStorage().run(1, () => { for (;;); }); } });
+`;
+
+describe('a plugin that runs without an end', () => {
+  for (const [where, source] of [
+    ['its module', 'for (;;);\n'],
+    ['setup', IN_SETUP],
+  ] as const)
+    for (const command of [
+      'config check',
+      'config check --json',
+      'runtime start --once --mode test',
+      'runtime start --daemon',
+      'doctor --endpoint own',
+    ])
+      it(`in ${where} is named by \`svc ${command}\``, async (t) => {
+        const { path } = await portProject(t, {
+          keys: { plugins: { sandbox: {}, own: { use: './plugins/own.mjs' } } },
+          plugins: { 'own.mjs': source },
+        });
+
+        const { code, stdout, stderr } = await svc(command.split(' '), { cwd: path });
+
+        assert.equal(code, 1, stdout + stderr);
+        const isJson = command.endsWith('--json');
+        const told = isJson ? (JSON.parse(stdout) as { error: { message: string } }).error.message : stderr;
+        assert.match(told, /root\/own runs without an end: it has kept the process busy for 15 s/);
+        assert.doesNotMatch(stderr, /debugger/);
+      });
+
+  it('is named by `svc runtime start`, which waits on', async (t) => {
+    const { path } = await portProject(t, {
+      keys: { plugins: { sandbox: {}, own: { use: './plugins/own.mjs' } } },
+      plugins: { 'own.mjs': IN_SETUP },
+    });
+    const started = startSvc(['runtime', 'start'], { cwd: path });
+    t.after(() => started.child.kill('SIGKILL'));
+
+    await until(() => started.output().includes('without an end'), { what: 'its name' });
+
+    assert.match(
+      started.output(),
+      /root\/own runs without an end: it has kept the process busy for 15 s; look for a loop/,
+    );
+    assert.deepEqual([started.child.exitCode, started.child.signalCode], [null, null]);
+  });
+});

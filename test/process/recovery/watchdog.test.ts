@@ -1,0 +1,224 @@
+// Real workers that fall silent, under a real supervisor: what the report on them says, and what it must not hold. Numbers are rows of the table of faults.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { writeReport } from '../../../shared/log/report-folder.ts';
+import { playedFairly } from '../../support/fair-time.ts';
+import { portProject, startSvc, svc } from '../../support/svc-command.ts';
+import { temporaryProject } from '../../support/temporary-project.ts';
+import { until } from '../../support/until.ts';
+
+/** What a host has that says nothing of it: then the configuration here says nothing either. */
+const DEFAULT_SECONDS = 15;
+// The real number is that one: SVC_WATCHDOG_SECONDS.
+// biome-ignore lint/style/noProcessEnv: a switch of the test run
+const WATCHDOG_SECONDS = Number(process.env['SVC_WATCHDOG_SECONDS'] ?? 5);
+/** For who comes back: both the report, at 0.6 of it, and the end at the whole need some seconds of room. */
+const RETURN_SECONDS = Math.max(16, WATCHDOG_SECONDS);
+/** Between the report and the return: who stands still with the whole machine for that long is back before it is due. */
+const SPARE_MS = RETURN_SECONDS * 125;
+const PLANTED = `planted${randomBytes(16).toString('hex')}`;
+
+/** Falls silent in the way that the file `block` in the project names, with a secret in every place of its stack. */
+const BLOCKER = `import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { definePlugin, t } from 'svc';
+export default definePlugin({ name: 'blocker', config: { key: t.secret() }, setup(p) {
+  const key = p.config.key.reveal();
+  const guardedFrom = performance.now() + 1_000; // a host is up some moments before its other thread looks after it
+  const timer = setInterval(() => {
+    if (performance.now() < guardedFrom || !existsSync('block')) return;
+    const kind = readFileSync('block', 'utf8');
+    if (kind === '') return;
+    rmSync('block');
+    const named = { ['spin' + key](text, ends) { let n = 0; while (Date.now() < ends) n += (text + n).length; return n; } };
+    if (kind === 'loop') named['spin' + key](key, Infinity);
+    if (kind === 'while') named['spin' + key](key, Date.now() + ${RETURN_SECONDS * 750});
+    if (kind === 'throw') throw new Error('thrown with ' + key);
+    if (kind === 'system') execFileSync('sh', ['-c', 'sleep 60', key], { env: { PATH: process.env.PATH, KEY: key } });
+  }, 20);
+  timer.unref();
+} });
+`;
+
+const silentProject = (t: TestContext, watchdogSeconds: number) =>
+  portProject(t, {
+    keys: {
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+      plugins: { sandbox: {}, blocker: { use: './plugins/blocker.mjs', key: '${BLOCKER_KEY}' } },
+      supervisor: { ...(watchdogSeconds === DEFAULT_SECONDS ? {} : { watchdogSeconds }), stopTimeoutSeconds: 3 },
+    },
+    env: { BLOCKER_KEY: PLANTED },
+    plugins: { 'blocker.mjs': BLOCKER },
+  });
+
+async function silentHost(t: TestContext, watchdogSeconds = WATCHDOG_SECONDS) {
+  const project = await silentProject(t, watchdogSeconds);
+  const run = (...words: string[]) => svc(['runtime', ...words], { cwd: project.path });
+  const status = async () => JSON.parse((await run('status', '--json')).stdout);
+  const started = await run('start', '--daemon', '--json');
+  assert.equal(started.code, 0, started.stderr);
+  const { pid } = JSON.parse(started.stdout);
+  return {
+    project,
+    run,
+    status,
+    pid: Number(pid),
+    block: (kind: string) => writeFileSync(join(project.path, 'block'), kind),
+    replaced: () =>
+      until(
+        async () => {
+          const now = await status();
+          return now.exits.length > 0 && now.ready ? now : undefined;
+        },
+        { what: 'the next worker', everyMs: 100 },
+      ),
+    /** On the first worker; a busy machine may leave one on the next worker, too. */
+    reports: () =>
+      readdirSync(project.paths.reportsDir)
+        .map((name) => ({ name, text: readFileSync(join(project.paths.reportsDir, name), 'utf8') }))
+        .filter(({ text }) => JSON.parse(text).pid === Number(pid)),
+  };
+}
+
+function assertNoSecret(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true }))
+    if (entry.isFile())
+      assert.equal(readFileSync(join(entry.parentPath, entry.name), 'latin1').includes(PLANTED), false, entry.name);
+}
+
+describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
+  it('in a loop is replaced, and the report has its stack, without a secret of it (13)', async (t) => {
+    const host = await silentHost(t);
+
+    host.block('loop');
+    const { exits } = await host.replaced();
+
+    assert.equal(exits[0].detail, `no heartbeat for ${WATCHDOG_SECONDS * 1_000} ms`);
+    const [report, ...others] = host.reports();
+    assert.equal(others.length, 0);
+    assert.match(report?.name ?? '', /^hung-/);
+    const { samples, kernel, pid, lastLines } = JSON.parse(report?.text ?? '');
+    const frames = samples[0].frames as readonly {
+      readonly function: string;
+      readonly file: string;
+      readonly line: number;
+    }[];
+    assert.match(frames[0]?.function ?? '', /^spin\[secret\]/);
+    assert.match(frames[0]?.file ?? '', /plugins\/blocker\.mjs$/);
+    assert.equal(frames[0]?.line, BLOCKER.slice(0, BLOCKER.indexOf('const named')).split('\n').length);
+    assert.equal(pid, host.pid);
+    assert.match(kernel.State, /^[A-Z] /); // mostly R; S while its stack is being taken
+    assert.ok(lastLines.length > 0);
+    assertNoSecret(host.project.paths.stateDir);
+  });
+
+  it('and comes back leaves a report, and a line in the log that names it', async (t) => {
+    await playedFairly(SPARE_MS, async () => {
+      const host = await silentHost(t, RETURN_SECONDS);
+
+      host.block('while');
+      await until(() => readFileSync(host.project.paths.runtimeLog, 'utf8').includes('event loop was blocked'), {
+        what: 'the line in the log',
+      });
+
+      assert.equal(host.reports().length, 1);
+      await until(() => host.reports()[0]?.text.includes('"recovered"'), {
+        what: 'the report to be ended',
+      });
+      const [report] = host.reports();
+      assert.match(report?.name ?? '', /^blocked-/);
+      assert.match(report?.text ?? '', /"function": "spin\[secret\]/);
+      assert.equal((await host.status()).pid, host.pid);
+      assertNoSecret(host.project.paths.stateDir);
+    });
+  });
+
+  it('by an error that nobody caught says why, without the secret in it', async (t) => {
+    const host = await silentHost(t);
+
+    host.block('throw');
+    const { exits } = await host.replaced();
+
+    assert.equal(exits[0].detail, 'uncaughtException: thrown with [secret]');
+    assertNoSecret(host.project.paths.stateDir);
+  });
+
+  it('in a call of the system is replaced; the report says where it waits (13)', async (t) => {
+    const host = await silentHost(t);
+
+    host.block('system');
+    await host.replaced();
+
+    const { kernel, samples } = JSON.parse(host.reports()[0]?.text ?? '');
+    assert.match(kernel.State, /^S/);
+    assert.equal(samples?.[0]?.frames, undefined);
+    assertNoSecret(host.project.paths.stateDir);
+  });
+
+  it('by SIGSTOP is replaced; the report says that it was stopped (16)', async (t) => {
+    const host = await silentHost(t);
+
+    process.kill(host.pid, 'SIGSTOP');
+    await host.replaced();
+
+    assert.match(JSON.parse(host.reports()[0]?.text ?? '').kernel.State, /^T/);
+    assertNoSecret(host.project.paths.stateDir);
+  });
+
+  it('stops when it is told to, within the time for a drain (14)', async (t) => {
+    const host = await silentHost(t);
+    host.block('loop');
+    await until(() => !existsSync(join(host.project.path, 'block')), { what: 'the loop' });
+
+    const { code, stdout } = await host.run('stop', '--json');
+
+    assert.equal(code, 0);
+    const [{ name, reason }] = JSON.parse(stdout).cut;
+    assert.match(`the ${name} ${reason}`, /^the worker was killed: (not drained within 3000 ms|hung)/);
+  });
+});
+
+describe('a worker without a supervisor that falls silent', () => {
+  it('and comes back has left the report itself, without a secret, and said so on stdout', async (t) => {
+    await playedFairly(SPARE_MS, async () => {
+      const project = await silentProject(t, RETURN_SECONDS);
+      const host = startSvc(['runtime', 'start', '--mode', 'production', '--no-watch'], { cwd: project.path });
+      t.after(() => void host.child.kill('SIGKILL'));
+      await until(() => host.output().includes('"worker up"'), { what: 'the host', timeoutMs: 120_000 });
+
+      writeFileSync(join(project.path, 'block'), 'while');
+      await until(() => host.output().includes('event loop was blocked'), { what: 'the line', timeoutMs: 120_000 });
+      const [name = '', ...others] = readdirSync(project.paths.reportsDir);
+      await until(() => readFileSync(join(project.paths.reportsDir, name), 'utf8').includes('"recovered"'), {
+        what: 'the report to be ended',
+      });
+
+      assert.deepEqual(others, []);
+      assert.match(name, /^blocked-/);
+      const { pid, samples } = JSON.parse(readFileSync(join(project.paths.reportsDir, name), 'utf8'));
+      assert.equal(pid, host.child.pid);
+      assert.match(samples[0].frames[0].function, /^spin\[secret\]/);
+      assertNoSecret(project.paths.stateDir);
+      assert.equal(host.output().includes(PLANTED), false);
+    });
+  });
+});
+
+describe('the folder of reports', () => {
+  it('keeps ten, two MiB of them, and the newest whatever its size', (t) => {
+    const folder = join(temporaryProject(t).path, 'reports');
+    const sizeOf = (): number => readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+    for (let n = 10; n < 25; n += 1) writeReport(join(folder, `hung-${n}.json`), folder, { n });
+    assert.equal(readdirSync(folder).length, 10);
+    assert.equal(statSync(folder).mode & 0o777, 0o700);
+
+    for (let n = 30; n < 36; n += 1) writeReport(join(folder, `hung-${n}.json`), folder, 'x'.repeat(700_000));
+    assert.ok(sizeOf() <= 2 * 1024 * 1024);
+    writeReport(join(folder, 'hung-40.json'), folder, 'y'.repeat(3_000_000));
+
+    assert.deepEqual(readdirSync(folder), ['hung-40.json']);
+  });
+});

@@ -1,0 +1,177 @@
+// Items that start as soon as they are stored, beside others that are read from the disk: whatever comes when, none of a lane overtakes
+// another, none runs twice at once, none is lost.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Core } from '../../../worker/core/core.ts';
+import { type LaneOutcome, LaneRunner, type Slot } from '../../../worker/lanes/lane-runner.ts';
+import type { LaneItem } from '../../../worker/lanes/lanes.ts';
+
+interface Unit {
+  readonly items: LaneItem[];
+  readonly slots: readonly Slot[];
+  isCommitted: boolean;
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A writer that commits units in order and tells of it later, a reader that takes its time, runs that end when they are told to. */
+class Model {
+  readonly order = new Map<string, string[]>();
+  readonly ran = new Map<string, string[]>();
+  readonly #running = new Map<string, { readonly item: LaneItem; end(outcome: LaneOutcome): void }>();
+  #disk: LaneItem[] = [];
+  #units: Unit[] = [];
+  #reads: { end(): void; fail(): void }[] = [];
+  #timers: (() => void)[] = [];
+  #made = 0;
+  #seq = 0;
+  readonly runner = new LaneRunner<LaneItem>({
+    name: 'test',
+    core: {
+      clock: { now: () => 0, after: (_: number, run: () => void) => void this.#timers.push(run) },
+      log: { warn: () => {}, error: () => {} },
+    } as unknown as Core,
+    limits: () => ({ concurrency: 3, endpointConcurrency: 2 }),
+    held: () => false,
+    readOpen: (after, limit) => {
+      const rows = this.#disk.filter(({ seq }) => seq > after).slice(0, limit);
+      return new Promise((resolve, reject) =>
+        this.#reads.push({ end: () => resolve(rows), fail: () => reject(new Error('no storage')) }),
+      );
+    },
+    readLane: async (lane, after, limit) =>
+      this.#disk.filter((one) => one.lane === lane && one.seq > after).slice(0, limit),
+    run: (item) => this.#run(item),
+  });
+
+  announce(lanes: readonly number[], mayStart: boolean): void {
+    const items = lanes.map((lane) => {
+      this.#made += 1;
+      return { seq: 0, id: `i${this.#made}`, endpoint: `e${lane % 2}`, lane: `l${lane}`, nextAt: null };
+    });
+    this.#units.push({ items, slots: items.map((item) => this.runner.storing(item, mayStart)), isCommitted: false });
+  }
+
+  commit(): void {
+    const unit = this.#units.find(({ isCommitted }) => !isCommitted);
+    if (unit === undefined) return;
+    unit.isCommitted = true;
+    for (const item of unit.items) {
+      this.#seq += 1;
+      this.#disk.push({ ...item, seq: this.#seq });
+      this.#of(this.order, item.lane).push(item.id);
+    }
+  }
+
+  /** Answers to one group come in any order. */
+  answer(pick: number): void {
+    const committed = this.#units.filter(({ isCommitted }) => isCommitted);
+    const unit = committed[pick % Math.max(1, committed.length)];
+    if (unit === undefined) return;
+    this.#units = this.#units.filter((one) => one !== unit);
+    for (const slot of unit.slots) slot.begin();
+  }
+
+  fail(): void {
+    const index = this.#units.findIndex(({ isCommitted }) => !isCommitted);
+    if (index < 0) return;
+    const [unit] = this.#units.splice(index, 1);
+    for (const slot of unit?.slots ?? []) slot.abandon();
+  }
+
+  read(): void {
+    this.#reads.shift()?.end();
+  }
+
+  failRead(): void {
+    this.#reads.shift()?.fail();
+  }
+
+  retry(): void {
+    for (const run of this.#timers.splice(0)) run();
+  }
+
+  end(pick: number): void {
+    const running = [...this.#running.values()];
+    running[pick % Math.max(1, running.length)]?.end('left');
+  }
+
+  reread(): void {
+    this.runner.reread();
+  }
+
+  async drain(): Promise<void> {
+    for (let n = 0; n < 2_000 && (this.#units.length > 0 || this.#disk.length > 0); n += 1) {
+      this.commit();
+      this.answer(0);
+      this.retry();
+      this.read();
+      this.end(0);
+      await turn();
+    }
+    assert.deepEqual(this.#disk, [], 'some were never run');
+  }
+
+  #run(item: LaneItem): Promise<LaneOutcome> {
+    if (!this.#disk.some(({ id }) => id === item.id)) return Promise.resolve('left'); // its claim is refused: it has been run
+    assert.equal(this.#running.has(item.lane), false, 'two of a lane at once');
+    return new Promise((resolve) =>
+      this.#running.set(item.lane, {
+        item,
+        end: (outcome) => {
+          this.#running.delete(item.lane);
+          this.#disk = this.#disk.filter(({ id }) => id !== item.id);
+          this.#of(this.ran, item.lane).push(item.id);
+          resolve(outcome);
+        },
+      }),
+    );
+  }
+
+  #of(lists: Map<string, string[]>, lane: string): string[] {
+    const list = lists.get(lane) ?? [];
+    lists.set(lane, list);
+    return list;
+  }
+}
+
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('announce' as const),
+      lanes: fc.array(fc.nat(7), { minLength: 1, maxLength: 3 }),
+      mayStart: fc.boolean(),
+    }),
+  },
+  { weight: 10, arbitrary: fc.record({ do: fc.constantFrom('commit' as const, 'read' as const, 'turn' as const) }) },
+  { weight: 10, arbitrary: fc.record({ do: fc.constantFrom('answer' as const, 'end' as const), n: fc.nat(5) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom('fail' as const, 'reread' as const, 'failRead' as const, 'retry' as const),
+    }),
+  },
+);
+
+describe('items that start as soon as they are stored', () => {
+  it('never overtake one of their lane, never run beside it, and are never lost', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 120 }), async (steps) => {
+        const model = new Model();
+        model.runner.start();
+        for (const one of steps) {
+          if (one.do === 'announce') model.announce(one.lanes, one.mayStart);
+          else if (one.do === 'answer' || one.do === 'end') model[one.do](one.n);
+          else if (one.do !== 'turn') model[one.do]();
+          await turn();
+        }
+        await model.drain();
+        await model.runner.stop(0);
+        assert.deepEqual(model.ran, model.order);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

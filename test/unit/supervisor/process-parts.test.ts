@@ -1,0 +1,203 @@
+// Small parts of the worker process and the command line.
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { checkStateFolder, ensureStateFolder } from '../../../shared/files/state-folder.ts';
+import { formatLogLine, isAtLeast } from '../../../shared/log/log-line.ts';
+import { bootId, identify, isAlive } from '../../../shared/process/process-identity.ts';
+import { Sqlite } from '../../../shared/sqlite.ts';
+import { tableText } from '../../../supervisor/cli/output/printer.ts';
+import { restartOwner } from '../../../worker/process/owner/restart-owner.ts';
+import { listenToSignals } from '../../../worker/process/signals.ts';
+
+const ERRORS = ['uncaughtException', 'unhandledRejection'] as const;
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const;
+
+const folderOf = (t: TestContext): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-parts-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+describe('restartOwner', () => {
+  const of = (
+    environment: Record<string, string>,
+    birth: Partial<{ supervised: boolean; pid: number; ppid: number; files: string[] }> = {},
+  ) =>
+    restartOwner({
+      supervised: birth.supervised ?? false,
+      pid: birth.pid ?? 500,
+      ppid: birth.ppid ?? 400,
+      environment,
+      exists: (path) => birth.files?.includes(path) === true,
+    });
+
+  it('tells who started the process, and is not fooled by what a shell inherits', () => {
+    assert.deepEqual(
+      [
+        of({}, { supervised: true }),
+        of({ INVOCATION_ID: 'x', NOTIFY_SOCKET: '/run/n' }),
+        of({ INVOCATION_ID: 'x', SYSTEMD_EXEC_PID: '500' }),
+        of({ INVOCATION_ID: 'x', SYSTEMD_EXEC_PID: '400' }),
+        of({ INVOCATION_ID: 'x', SYSTEMD_EXEC_PID: '77' }),
+        of({ INVOCATION_ID: 'x' }),
+        of({ pm_id: '0', PM2_HOME: '/h' }),
+        of({ XPC_SERVICE_NAME: 'com.x' }, { ppid: 1 }),
+        of({}, { pid: 1 }),
+        of({}, { ppid: 1, files: ['/.dockerenv'] }),
+        of({}, { files: ['/.dockerenv'] }),
+        of({ KUBERNETES_SERVICE_HOST: 'x' }, { ppid: 1 }),
+        of({ SVC_INIT: 'sh' }, { ppid: 1 }),
+        of({ SVC_INIT: 'sh' }),
+        of({}),
+      ],
+      [
+        'daemon',
+        'systemd',
+        'systemd',
+        'systemd',
+        'foreground',
+        'foreground',
+        'pm2',
+        'launchd',
+        'container',
+        'container',
+        'foreground',
+        'container',
+        'container',
+        'foreground',
+        'foreground',
+      ],
+    );
+  });
+});
+
+describe('signals of a worker', () => {
+  it('ask for one drain; a second SIGINT on a terminal ends at once (B2)', (t) => {
+    const heard: string[] = [];
+    const before = new Map([...SIGNALS, ...ERRORS].map((name) => [name, process.listeners(name as 'SIGINT')]));
+    t.after(() => {
+      for (const [name, listeners] of before) {
+        for (const listener of process.listeners(name as 'SIGINT'))
+          if (!listeners.includes(listener)) process.off(name, listener);
+      }
+    });
+    listenToSignals({
+      terminal: true,
+      supervised: true,
+      stop: (reason) => heard.push(`stop ${reason}`),
+      force: (reason) => heard.push(`force ${reason}`),
+      reopen: () => heard.push('reopen'),
+      die: () => {},
+    });
+
+    for (const name of ['SIGTERM', 'SIGTERM', 'SIGINT', 'SIGUSR1', 'SIGHUP', 'SIGINT'] as const) process.emit(name);
+
+    assert.deepEqual(heard, ['stop SIGTERM', 'stop SIGTERM', 'stop SIGINT', 'reopen', 'force second SIGINT']);
+  });
+});
+
+describe('the state folder', () => {
+  it('is made with 0700', (t) => {
+    const path = join(folderOf(t), '.svc');
+
+    ensureStateFolder(path);
+
+    assert.equal(statSync(path).mode & 0o777, 0o700);
+  });
+
+  it('may have the longest path below which a database opens, and no longer one (F3)', (t) => {
+    const folder = folderOf(t);
+    const long = (bytes: number): string => {
+      const rest = bytes - Buffer.byteLength(`${folder}//.svc`);
+      const parts = Array.from({ length: Math.floor(rest / 100) }, () => 'd'.repeat(99));
+      return join(folder, ...parts, 'e'.repeat(rest - 100 * parts.length), '.svc');
+    };
+    mkdirSync(dirname(long(470)), { recursive: true });
+
+    ensureStateFolder(long(470));
+    const database = new Sqlite(join(long(470), 'data.sqlite'));
+    database.exec('PRAGMA journal_mode = WAL; CREATE TABLE one (two); BEGIN EXCLUSIVE; COMMIT');
+    database.close();
+    assert.throws(() => ensureStateFolder(long(471)), { code: 'state_dir_unsafe', message: /has 471 bytes; 470/ });
+  });
+
+  for (const mode of [0o755, 0o701, 0o770, 0o750]) {
+    it(`is refused with mode ${mode.toString(8)} (F1)`, (t) => {
+      const path = join(folderOf(t), '.svc');
+      mkdirSync(path);
+      chmodSync(path, mode);
+
+      assert.throws(() => ensureStateFolder(path), { code: 'state_dir_unsafe' });
+    });
+  }
+
+  it('is refused when it is a link, a file or a stranger’s; root’s with our group is accepted (F1, F2)', (t) => {
+    const folder = folderOf(t);
+    const real = join(folder, 'real');
+    mkdirSync(real, { mode: 0o700 });
+    symlinkSync(real, join(folder, 'link'));
+    writeFileSync(join(folder, 'file'), '');
+
+    for (const name of ['link', 'file'])
+      assert.throws(() => checkStateFolder(join(folder, name)), { code: 'state_dir_unsafe' });
+    assert.equal(process.getuid?.() === 0 ? checkStateFolder(real, 4242).uid : 0, 0);
+  });
+});
+
+describe('process identity', () => {
+  it('knows this process, and not another one of its number', () => {
+    const identity = identify(process.pid);
+
+    assert.ok(identity !== undefined);
+    assert.equal(isAlive(identity), true);
+    assert.equal(isAlive({ ...identity, start: '1' }), false);
+    assert.equal(isAlive({ ...identity, boot: `${bootId()}x` }), false);
+    assert.equal(identify(2 ** 22 + 1), undefined);
+  });
+});
+
+describe('a log line for people', () => {
+  const paint = {
+    good: (text: string) => text,
+    bad: (text: string) => `!${text}`,
+    warn: (text: string) => text,
+    dim: (text: string) => text,
+  };
+
+  it('shows time, level, message and the other fields', () => {
+    const line = JSON.stringify({
+      level: 'error',
+      time: '2026-01-31T12:00:00.123Z',
+      project: 'p',
+      runtimeId: 'r',
+      n: 5,
+      msg: 'it failed',
+    });
+
+    assert.equal(formatLogLine(line, paint), '12:00:00.123 !error it failed n=5');
+  });
+
+  it('obeys nothing that is in it', () => {
+    const text = formatLogLine(JSON.stringify({ level: 'info', msg: '\u001b[2Jx', field: 'a\u202eb\nc' }), paint);
+
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+    assert.doesNotMatch(text, /[\u0000-\u0008\u000a-\u001f\u202e]/);
+    assert.equal(formatLogLine('FATAL ERROR: \u001b[31mheap', paint), 'FATAL ERROR: \\u001b[31mheap');
+  });
+
+  it('compares levels', () => {
+    assert.deepEqual(
+      [isAtLeast('error', 'warn'), isAtLeast('info', 'warn'), isAtLeast(undefined, 'warn')],
+      [true, false, true],
+    );
+  });
+});
+
+describe('a table', () => {
+  it('has columns as wide as their widest cell, whatever their colour', () => {
+    assert.equal(tableText(['a', 'b'], [['\u001b[31mlong\u001b[39m', 'x']]), 'a     b\n\u001b[31mlong\u001b[39m  x');
+  });
+});

@@ -1,0 +1,87 @@
+// Who makes the calls of an account: the connection that stands, or HTTP. Kept by account, for as long as its generation lives.
+import { SvcError } from '../../../../shared/svc-error.ts';
+import { errorCode } from '../../../sdk/errors.ts';
+import { accountFailed, type Link } from '../../../sdk/index.ts';
+import { isObject, type Json } from '../../../sdk/platform/foreign-json.ts';
+import type { Account } from '../config.ts';
+import { idAt } from '../message/json.ts';
+import type { Answer } from './answer.ts';
+import { httpCall } from './http-api.ts';
+import { putOff } from './pace.ts';
+import type { Session } from './session.ts';
+
+export interface Caller {
+  /** Throws where nobody knows whether it was done, and `accountFailed`. */
+  call(action: string, params: object, limitMs?: number): Promise<Answer>;
+}
+
+const sessions = new WeakMap<Account, Session>();
+/** Which of its tokens an implementation took last. */
+const taken = new WeakMap<Account, number>();
+
+export const sessionOf = ({ account }: Pick<Link<Account>, 'account'>): Session | undefined => sessions.get(account);
+
+export function enter(account: Account, session: Session): void {
+  sessions.set(account, session);
+}
+export function leave(account: Account, session: Session): void {
+  if (sessions.get(account) === session) sessions.delete(account);
+}
+
+export function callerOf(link: Pick<Link<Account>, 'account' | 'signal'>): Caller {
+  if (link.account.mode === 'http')
+    return { call: (action, params, limitMs) => overHttp(link, action, { params, limitMs }) };
+  const session = sessions.get(link.account);
+  if (session === undefined) throw new SvcError('endpoint_unavailable', 'the implementation is not connected');
+  return session;
+}
+
+/** The tokens in the order in which they are tried: what was taken last comes first. */
+export function tokensOf(account: Account): readonly { readonly token: string | undefined; readonly index: number }[] {
+  const tokens = account.accessTokens.map((secret, index) => ({ token: secret.reveal(), index }));
+  if (tokens.length === 0) return [{ token: undefined, index: 0 }];
+  const last = taken.get(account) ?? 0;
+  return [...tokens.slice(last), ...tokens.slice(0, last)];
+}
+export const tookToken = (account: Account, index: number): void => void taken.set(account, index);
+
+/** A token that is refused was not let in: the call was not made, and the next one is tried. */
+async function overHttp(
+  link: Pick<Link<Account>, 'account' | 'signal'>,
+  action: string,
+  { params, limitMs }: { readonly params: object; readonly limitMs: number | undefined },
+): Promise<Answer> {
+  let refusal: unknown;
+  for (const { token, index } of tokensOf(link.account)) {
+    try {
+      const answer = await httpCall(link, { action, params, token, ...(limitMs === undefined ? {} : { limitMs }) });
+      tookToken(link.account, index);
+      if (answer.kind === 'later') putOff(link.account, performance.now() + answer.afterMs);
+      return answer;
+    } catch (error) {
+      if (errorCode(error) !== 'account_failed') throw error;
+      refusal = error;
+    }
+  }
+  throw refusal;
+}
+
+/** The number of the bot. Throws where it cannot be had, or is another than the account's. */
+export async function loginOf(caller: Caller, { selfId }: Account): Promise<string> {
+  const answer = await caller.call('get_login_info', {});
+  if (answer.kind !== 'ok') throw new Error(answer.kind === 'later' ? 'get_login_info: asked to wait' : answer.reason);
+  const self = isObject(answer.data) ? idAt(answer.data, 'user_id') : undefined;
+  if (self === undefined || self === '0') throw new Error('get_login_info names no bot: it is not logged in');
+  if (selfId !== undefined && selfId !== self)
+    throw accountFailed(
+      `the implementation has the bot ${self}, the account is set to ${selfId}`,
+      'correct url or selfId in svc.config.yml and reload',
+    );
+  return self;
+}
+
+/** Undefined where the implementation does not tell it. */
+export async function statusOf(caller: Caller): Promise<Json | undefined> {
+  const answer = await caller.call('get_status', {});
+  return answer.kind === 'ok' && isObject(answer.data) ? answer.data : undefined;
+}

@@ -1,0 +1,104 @@
+// One WebSocket of an implementation: those that it opens come from the host (`PlatformSocket`), those that we open are made here.
+//
+//   C1  Who does not answer a ping within the next `pingMs` is cut.
+//   C2  A refusal of the token (401, 403) is told apart from a connection that does not come about.
+import { type ClientOptions, WebSocket } from 'ws';
+import type { PlatformSocket } from '../../../sdk/index.ts';
+
+export type Channel = Omit<PlatformSocket, 'request'>;
+
+export type Opening =
+  | { readonly kind: 'open'; readonly channel: Channel }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+export interface OpenOptions {
+  readonly token: string | undefined;
+  readonly signal: AbortSignal;
+  readonly handshakeMs: number;
+  readonly pingMs: number;
+}
+
+const MAX_FRAME_BYTES = 64 * 1_048_576;
+
+/** The largest message that is taken: an answer may hold a file. */
+export const MAX_MESSAGE_BYTES = MAX_FRAME_BYTES;
+
+/** Throws when there is no connection to be had now. */
+export function openChannel(address: string, { token, signal, handshakeMs, pingMs }: OpenOptions): Promise<Opening> {
+  const options: ClientOptions = {
+    handshakeTimeout: handshakeMs,
+    maxPayload: MAX_FRAME_BYTES,
+    perMessageDeflate: false,
+    followRedirects: false,
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+  };
+  const socket = new WebSocket(address, options);
+  const cut = (): void => socket.terminate();
+  signal.addEventListener('abort', cut, { once: true });
+  return new Promise<Opening>((resolve, reject) => {
+    socket.once('open', () => resolve({ kind: 'open', channel: new OwnChannel(socket, pingMs) }));
+    socket.on('error', (error) => reject(new Error(`no connection to ${new URL(address).host}: ${codeOf(error)}`)));
+    socket.once('unexpected-response', (_request, { statusCode = 0 }) => {
+      const isRefused = statusCode === 401 || statusCode === 403;
+      if (isRefused) resolve({ kind: 'refused', reason: `the connection was answered with ${statusCode}` });
+      else reject(new Error(`no connection: the implementation answered ${statusCode}`));
+      socket.terminate();
+    });
+  }).finally(() => signal.removeEventListener('abort', cut));
+}
+
+/** The message of an error may hold the address, and that a token. */
+const codeOf = (error: Error): string =>
+  'code' in error && typeof error.code === 'string' ? error.code : 'network error';
+
+class OwnChannel implements Channel {
+  readonly ended: Promise<string>;
+  readonly #socket: WebSocket;
+  #isAnswered = true;
+
+  constructor(socket: WebSocket, pingMs: number) {
+    this.#socket = socket;
+    socket.pause(); // until somebody reads: the first event may be in the packet of the handshake
+    const ping = setInterval(() => this.#watch(), pingMs);
+    ping.unref();
+    socket.on('pong', () => {
+      this.#isAnswered = true;
+    });
+    this.ended = new Promise((resolve) => {
+      socket.once('close', (code) => {
+        clearInterval(ping);
+        resolve(code === 1006 ? 'the connection was lost' : `the implementation closed the connection (${code})`);
+      });
+    });
+  }
+
+  onMessage(take: (text: string) => void): void {
+    this.#socket.on('message', (data) => take(String(data)));
+    this.#socket.resume();
+  }
+  send(text: string): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(text);
+  }
+  pause(): void {
+    this.#socket.pause();
+  }
+  resume(): void {
+    this.#isAnswered = true; // the pong may lie behind what was not read
+    this.#socket.resume();
+  }
+
+  close(code = 1000, reason = ''): void {
+    this.#socket.resume();
+    this.#socket.close(code, reason);
+    const late = setTimeout(() => this.#socket.terminate(), 2_000);
+    void this.ended.then(() => clearTimeout(late));
+  }
+
+  /** C1. */
+  #watch(): void {
+    if (this.#socket.isPaused) return;
+    if (!this.#isAnswered) return this.#socket.terminate();
+    this.#isAnswered = false;
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
+  }
+}

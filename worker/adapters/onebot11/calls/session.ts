@@ -1,0 +1,214 @@
+// One connection of an account over WebSockets: one for everything, or one for calls and one for events, whoever opened them.
+//
+//   W1  Of each role there is one socket: a newer one takes the place of the older, which is closed. A platform that comes again has lost
+//       the older one, whether we have noticed or not. The end of the socket that stands ends the connection.
+//   W2  A heartbeat that stays away for LATE_BEATS of its intervals ends the connection; before the first one none is waited for.
+//   W3  A bot that is offline at the implementation ends the connection: sends wait. One that is online and not well is `degraded`.
+//   W4  Events of another bot than the connection's are left out, and said once.
+import { randomUUID } from 'node:crypto';
+import type { Arrival, Link } from '../../../sdk/index.ts';
+import { isObject, type Json, objectAt, textAt } from '../../../sdk/platform/foreign-json.ts';
+import { safeJson } from '../../../sdk/text/safe-json.ts';
+import type { Account } from '../config.ts';
+import { EventStore } from '../event-store.ts';
+import { idAt, numberAt } from '../message/json.ts';
+import { arrivalsOf } from '../parse.ts';
+import { Seen } from '../seen.ts';
+import type { Timing } from '../timing.ts';
+import type { Role } from '../verify.ts';
+import { type Answer, refusedToken } from './answer.ts';
+import { Calls } from './calls.ts';
+import type { Channel } from './channel.ts';
+
+const LATE_BEATS = 3;
+/** As over HTTP. */
+const MOST_EVENT_LENGTH = 1_048_576;
+const SERVICE_RESTART = 1012;
+
+export type SessionLink = Pick<Link<Account>, 'account' | 'cursor' | 'log' | 'receive' | 'online' | 'degraded'>;
+
+export class Session {
+  /** Both calls and events have their socket. */
+  readonly ready: Promise<void>;
+  /** Rejects with what ended the connection. */
+  readonly ended: Promise<never>;
+  readonly events: EventStore;
+  /** Where the account was up to when the connection began. */
+  readonly since: ReadonlyMap<string, number>;
+  /** Undefined where nobody asks for a history. */
+  readonly seen: Seen | undefined;
+  readonly #link: SessionLink;
+  readonly #timing: Timing;
+  readonly #calls = new Calls();
+  readonly #channels: { api?: Channel; event?: Channel } = {};
+  #self: string | undefined;
+  #isForeignTold = false;
+  #beat: ReturnType<typeof setTimeout> | undefined;
+  #beatLimitMs: number | undefined;
+  #otherHalf: ReturnType<typeof setTimeout> | undefined;
+  #isReady: () => void = () => {};
+  #end: (reason: Error) => void = () => {};
+  #isOver = false;
+
+  constructor(link: SessionLink, timing: Timing) {
+    this.#link = link;
+    this.#timing = timing;
+    this.ready = new Promise((resolve) => {
+      this.#isReady = resolve;
+    });
+    this.ended = new Promise((_resolve, reject) => {
+      this.#end = reject;
+    });
+    this.ended.catch(() => {}); // whoever waits for it hears of it
+    this.seen = link.account.catchUp ? new Seen(link.cursor) : undefined;
+    this.since = this.seen?.places() ?? new Map();
+    this.events = new EventStore({
+      link,
+      seen: this.seen,
+      retryMs: timing.retryMs,
+      lastMs: timing.lastMs,
+      pause: () => this.#channels.event?.pause(),
+      resume: () => {
+        this.#channels.event?.resume();
+        this.#awaitBeat();
+      },
+    });
+    if (this.since.size > 0) this.events.hold(); // history.ts releases them
+  }
+
+  get self(): string | undefined {
+    return this.#self;
+  }
+  /** The number of the bot, once the implementation has said it. */
+  known(self: string): void {
+    this.#self = self;
+  }
+
+  /** W1. */
+  attach(role: Role, channel: Channel): void {
+    if (this.#isOver) return channel.close(SERVICE_RESTART, 'come again');
+    const roles = role === 'universal' ? (['api', 'event'] as const) : ([role] as const);
+    const former = new Set(roles.map((one) => this.#channels[one]));
+    for (const one of roles) this.#channels[one] = channel;
+    for (const old of former) {
+      if (old === undefined) continue;
+      // Of one that was for everything the other half may still stand.
+      if (Object.values(this.#channels).includes(old)) continue;
+      this.#link.log.warn({ role }, 'another connection took the place of one that stood');
+      old.close(1000, 'another connection took its place');
+    }
+    void channel.ended.then((reason) => this.#lost(channel, reason));
+    channel.onMessage((text) => this.#onFrame(text));
+    if (this.events.isPaused) this.#channels.event?.pause();
+    const missing = (['api', 'event'] as const).find((one) => this.#channels[one] === undefined);
+    clearTimeout(this.#otherHalf);
+    if (missing === undefined) return this.#isReady();
+    const { otherHalfMs } = this.#timing;
+    this.#otherHalf = setTimeout(() => this.fail(new Error(`no connection for ${missing} came`)), otherHalfMs);
+  }
+
+  async call(action: string, params: object, limitMs = this.#timing.callMs): Promise<Answer> {
+    return this.#calls.make(this.#isOver ? undefined : this.#channels.api, action, { params, limitMs });
+  }
+
+  fail(reason: Error): void {
+    this.#isOver = true;
+    this.#end(reason);
+  }
+
+  /** Stores what has come, closes the sockets; resolves when both are done, or given up. */
+  async close(): Promise<void> {
+    this.#isOver = true;
+    clearTimeout(this.#beat);
+    clearTimeout(this.#otherHalf);
+    const channels = new Set(Object.values(this.#channels));
+    for (const channel of channels) channel.close(1000);
+    await Promise.all([this.events.close(), ...[...channels].map(({ ended }) => ended)]);
+  }
+
+  #lost(channel: Channel, reason: string): void {
+    this.#calls.lost(channel, reason);
+    if (Object.values(this.#channels).includes(channel)) this.fail(new Error(reason));
+  }
+
+  #onFrame(text: string): void {
+    const frame = safeJson(text);
+    if (!isObject(frame)) return this.#link.log.warn({ length: text.length }, 'a frame that is not JSON');
+    if (frame['post_type'] !== undefined) {
+      // Answers may hold files; no event does.
+      if (text.length <= MOST_EVENT_LENGTH) return this.#onEvent(frame);
+      return this.#link.log.warn({ length: text.length }, 'an event that is too large is left out');
+    }
+    if (this.#calls.answer(frame)) return;
+    // NapCat opens the connection first, and says then that the token is wrong.
+    if (frame['retcode'] === 1403 || frame['retcode'] === 1401)
+      this.fail(refusedToken(`the connection was answered with ${frame['retcode']}`));
+  }
+
+  #onEvent(event: Json): void {
+    const bot = idAt(event, 'self_id');
+    if (this.#self !== undefined && bot !== undefined && bot !== this.#self) return this.#foreign(bot);
+    if (event['post_type'] === 'meta_event') return this.#onMeta(event);
+    if (event['notice_type'] === 'bot_offline')
+      return this.fail(new Error(`the bot is offline: ${textAt(event, 'message') ?? 'no reason given'}`));
+    this.events.add(this.#arrivalsOf(event));
+  }
+
+  /** What cannot be read is kept as it came: it does not come again. */
+  #arrivalsOf(event: Json): readonly Arrival[] {
+    const now = Date.now();
+    try {
+      return arrivalsOf(event, { self: this.#self ?? this.#link.account.selfId, now });
+    } catch (error) {
+      this.#link.log.warn({ err: error }, 'an event that cannot be read');
+      const place = {
+        conversation: { id: 'onebot', kind: 'group' },
+        user: { id: 'onebot', name: 'onebot', admin: false },
+      } as const;
+      return [
+        {
+          ...place,
+          id: `unreadable/${randomUUID()}`,
+          sentAt: now,
+          kind: 'other',
+          type: 'unreadable',
+          raw: event,
+        },
+      ];
+    }
+  }
+
+  /** W4. */
+  #foreign(bot: string): void {
+    if (this.#isForeignTold) return;
+    this.#isForeignTold = true;
+    this.#link.log.warn({ bot, account: this.#self }, 'events of another bot are left out');
+  }
+
+  /** W2, W3. */
+  #onMeta(event: Json): void {
+    if (event['meta_event_type'] !== 'heartbeat') return;
+    const interval = numberAt(event, 'interval') ?? 0;
+    this.#beatLimitMs = interval > 0 ? LATE_BEATS * Math.max(interval, this.#timing.leastBeatMs) : undefined;
+    this.#awaitBeat();
+    this.status(objectAt(event, 'status'));
+  }
+
+  /** W2. One that is not read cannot be seen to beat. */
+  #awaitBeat(): void {
+    clearTimeout(this.#beat);
+    const limitMs = this.#beatLimitMs;
+    if (limitMs === undefined || this.#isOver) return;
+    this.#beat = setTimeout(() => {
+      if (!this.events.isPaused) this.fail(new Error(`no heartbeat for ${limitMs} ms`));
+    }, limitMs);
+  }
+
+  /** W3. Of a heartbeat, or of `get_status`. */
+  status(status: Json): void {
+    if (status['online'] === false) return this.fail(new Error('the bot is offline at the implementation'));
+    if (this.#self === undefined) return; // not yet online
+    if (status['good'] === false) this.#link.degraded('the implementation says that it is not well (status.good)');
+    else this.#link.online();
+  }
+}

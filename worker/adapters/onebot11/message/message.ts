@@ -1,0 +1,92 @@
+// A message as it came, in either of its forms → text with its mentions, files, and what it answers. Pure.
+//
+//   M1  What has no text of its own (a face, a card, a position, a forward) is named in brackets, or by its link: nothing is dropped in silence.
+//   M2  A mention of the bot at the beginning is what makes the message addressed; it is no part of the text.
+
+import type { FileRef, Segment } from '../../../sdk/index.ts';
+import { isObject, objectAt, textAt } from '../../../sdk/platform/foreign-json.ts';
+import { type Piece, parseCq } from './cq-code.ts';
+import { fileOf, isFileKind } from './file-name.ts';
+import { idAt } from './json.ts';
+
+export interface Said {
+  readonly text: string | readonly Segment[];
+  readonly files: readonly FileRef[];
+  readonly replyTo: string | undefined;
+  /** The bot is mentioned. */
+  readonly isMeant: boolean;
+}
+
+export interface SaidWhere {
+  readonly self: string | undefined;
+  readonly group: string | undefined;
+}
+
+export function readMessage(message: unknown, { self, group }: SaidWhere): Said {
+  const segments: Segment[] = [];
+  const files: FileRef[] = [];
+  let replyTo: string | undefined;
+  let isMeant = false;
+  for (const piece of piecesOf(message)) {
+    const { type, data } = piece;
+    const qq = idAt(data, 'qq');
+    if (type === 'reply') replyTo ??= idAt(data, 'id');
+    else if (type === 'at' && qq !== undefined && qq === self) {
+      isMeant = true;
+      if (!isBlank(segments)) segments.push(mentionOf(qq));
+    } else if (isFileKind(type)) files.push(fileOf(type, data, group));
+    else segments.push(...segmentsOf(piece, qq));
+  }
+  return { text: joined(trimmed(segments, isMeant)), files, replyTo, isMeant };
+}
+
+/** Either form, or a single piece. */
+export function piecesOf(message: unknown): readonly Piece[] {
+  if (typeof message === 'string') return parseCq(message);
+  const list = Array.isArray(message) ? message : [message];
+  return list.filter(isObject).flatMap((one) => {
+    const type = textAt(one, 'type');
+    return type === undefined ? [] : [{ type, data: objectAt(one, 'data') }];
+  });
+}
+
+const plain = (text: string): Segment => ({ kind: 'text', text });
+/** The endpoint is the account's own: the host puts it in. */
+const mentionOf = (id: string): Segment => ({ kind: 'mention', user: { endpoint: '', id } });
+
+function segmentsOf({ type, data }: Piece, qq: string | undefined): readonly Segment[] {
+  switch (type) {
+    case 'text':
+      return [plain(textAt(data, 'text') ?? '')];
+    case 'at':
+      if (qq === 'all') return [{ kind: 'mention', user: 'everyone' }];
+      return [qq === undefined ? plain('@') : mentionOf(qq)];
+    case 'share':
+    case 'music': {
+      const url = textAt(data, 'url');
+      return url === undefined ? [plain(`[${type}]`)] : [{ kind: 'link', text: textAt(data, 'title') ?? url, url }];
+    }
+    case 'markdown':
+      return [plain(textAt(data, 'content') ?? '')];
+    case 'location':
+      return [plain(`[location ${idAt(data, 'lat') ?? '?'}, ${idAt(data, 'lon') ?? '?'}]`)];
+    default: {
+      const id = idAt(data, 'id');
+      const isNamed = id !== undefined && ['face', 'forward', 'contact', 'poke'].includes(type);
+      return [plain(isNamed ? `[${type} ${id}]` : `[${type.slice(0, 32)}]`)];
+    }
+  }
+}
+
+const isBlank = (segments: readonly Segment[]): boolean =>
+  segments.every((one) => one.kind === 'text' && one.text.trim() === '');
+
+/** M2: the blank behind the mention goes with it. */
+function trimmed(segments: readonly Segment[], isMeant: boolean): readonly Segment[] {
+  const [first, ...others] = segments;
+  return isMeant && first?.kind === 'text' ? [plain(first.text.trimStart()), ...others] : segments;
+}
+
+function joined(segments: readonly Segment[]): string | readonly Segment[] {
+  return segments.every((one) => one.kind === 'text') ? segments.map((one) => one.text).join('') : segments;
+}

@@ -1,0 +1,139 @@
+// Runs a group of units in one transaction and answers after its COMMIT. Synchronous: the writer thread and the inline writer share it.
+//
+//   C1  A refused unit takes nothing else with it. Few are refused, and a savepoint copies every page that its unit changes: so a group
+//       runs without, and when one is refused, begins anew with a savepoint for each. After such a group the next one has them at once.
+//   C2  When the storage itself fails, the whole group is taken back and nobody is answered `committed`.
+//   C3  After a failed COMMIT the connection is not used again: its page cache may hold what the disk does not.
+import type { Database, Statement as SqliteStatement } from 'better-sqlite3';
+import type { Row, Statement, Unit, UnitAnswer } from '../unit.ts';
+import { sqliteCode } from './connection.ts';
+
+export interface GroupAnswer {
+  readonly answers: readonly UnitAnswer[];
+  readonly head: number;
+  /** The log had been taken away, and what it held is safe again (W5 of writer-core.ts). */
+  readonly isLogMended?: boolean;
+}
+
+class Refused extends Error {
+  readonly answer: Extract<UnitAnswer, { kind: 'refused' }>;
+  constructor(answer: Extract<UnitAnswer, { kind: 'refused' }>) {
+    super(answer.detail);
+    this.answer = answer;
+  }
+}
+
+export class GroupCommit {
+  readonly #database: Database;
+  readonly #statements = new Map<string, SqliteStatement>();
+  readonly #beforeCommit: () => void;
+  readonly #head: SqliteStatement;
+  /** The last group had a refused unit. */
+  #expectsRefusals = false;
+
+  constructor(database: Database, beforeCommit: () => void = () => {}) {
+    this.#database = database;
+    this.#beforeCommit = beforeCommit;
+    this.#head = database.prepare("SELECT value FROM counters WHERE name = 'event'").pluck();
+  }
+
+  /** Throws when the group could not be committed; then nothing of it is stored. */
+  run(units: readonly Unit[]): GroupAnswer {
+    try {
+      const answers = this.#runAll(units);
+      const head = Number(this.#head.get());
+      this.#beforeCommit();
+      this.#exec('COMMIT');
+      return { answers: answers.map((answer) => (answer.kind === 'committed' ? { ...answer, head } : answer)), head };
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  /** C1. */
+  #runAll(units: readonly Unit[]): readonly UnitAnswer[] {
+    this.#exec('BEGIN IMMEDIATE');
+    if (!this.#expectsRefusals) {
+      try {
+        return units.map((unit) => this.#runPlain(unit));
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        this.#rollBack();
+        this.#exec('BEGIN IMMEDIATE');
+      }
+    }
+    const answers = units.map((unit) => this.#runApart(unit));
+    this.#expectsRefusals = answers.some(({ kind }) => kind === 'refused');
+    return answers;
+  }
+
+  #rollBack(): void {
+    if (this.#database.inTransaction) this.#exec('ROLLBACK');
+  }
+
+  #runPlain({ fence, statements }: Unit): UnitAnswer {
+    if (fence !== undefined) this.#runStatement(fence);
+    return { kind: 'committed', rows: statements.map((statement) => this.#runStatement(statement)), head: 0 };
+  }
+
+  #runApart(unit: Unit): UnitAnswer {
+    this.#exec('SAVEPOINT unit');
+    try {
+      const answer = this.#runPlain(unit);
+      this.#exec('RELEASE unit');
+      return answer;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      this.#exec('ROLLBACK TO unit');
+      this.#exec('RELEASE unit');
+      return error.answer;
+    }
+  }
+
+  #runStatement(statement: Statement): readonly Row[] {
+    try {
+      const prepared = this.#prepare(statement.sql);
+      if (prepared.reader) {
+        const rows = prepared.all(...statement.parameters) as Row[];
+        this.#expect(statement, rows.length);
+        return rows;
+      }
+      this.#expect(statement, prepared.run(...statement.parameters).changes);
+      return [];
+    } catch (error) {
+      throw refusalOf(statement, error);
+    }
+  }
+
+  #expect(statement: Statement, changed: number): void {
+    if (statement.expect === undefined || statement.expect === changed) return;
+    const detail = `${statement.guard ?? 'guard'}: ${changed} rows instead of ${statement.expect}`;
+    throw new Refused({ kind: 'refused', reason: 'guard', guard: statement.guard, detail });
+  }
+
+  #prepare(text: string): SqliteStatement {
+    let known = this.#statements.get(text);
+    if (known === undefined) {
+      known = this.#database.prepare(text);
+      this.#statements.set(text, known);
+    }
+    return known;
+  }
+
+  #exec(text: string): void {
+    this.#prepare(text).run();
+  }
+}
+
+/** What the storage itself could not do ends the group; anything else is the unit's own fault and refuses it alone. */
+const STORAGE_FAULT = /^SQLITE_(FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN|BUSY|LOCKED|NOMEM|PROTOCOL)/;
+
+function refusalOf(statement: Statement, error: unknown): unknown {
+  if (error instanceof Refused) return error;
+  const code = sqliteCode(error);
+  if (code !== undefined && STORAGE_FAULT.test(code)) return error;
+  const unique = code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
+  const detail = error instanceof Error ? error.message : String(error);
+  return new Refused({ kind: 'refused', reason: unique ? 'unique' : 'constraint', guard: statement.guard, detail });
+}

@@ -1,0 +1,223 @@
+// The authority to write: at most one live worker a project has it.
+//
+//   A1  The lock is `BEGIN EXCLUSIVE` on .svc/writer.lock: the kernel releases it when its holder dies, however that happens. A stale record, a reused pid or a crash never blocks a start.
+//   A2  .svc/worker.json says who holds it (pid, start time, boot, owner), for messages only; the lock decides.
+//   A3  Nothing else in the worker may open writer.lock: closing any descriptor of it would drop the lock (POSIX).
+//   A4  A command of an operator holds the lock while it makes one change (stored-items.ts). A start waits for such a holder instead of failing.
+import { accessSync, constants } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Cut, ExitRecord } from '../../shared/api/control.ts';
+import type { PreviousEnd } from '../../shared/api/ipc.ts';
+import type { Mode } from '../../shared/config/mode.ts';
+import { stableJson, writeFileAtomic } from '../../shared/files/atomic-file.ts';
+import { RIGHTS_REMEDY } from '../../shared/files/database-remedies.ts';
+import { readOwnFile } from '../../shared/files/own-file.ts';
+import type { ProjectPaths } from '../../shared/files/paths.ts';
+import { StateWatch } from '../../shared/files/state-watch.ts';
+import { EXIT } from '../../shared/process/exit-codes.ts';
+import { identify, isAlive, type ProcessIdentity } from '../../shared/process/process-identity.ts';
+import { type Database, Sqlite } from '../../shared/sqlite.ts';
+import { messageOf, SvcError } from '../../shared/svc-error.ts';
+
+/** Who starts a worker again. */
+export type RestartOwner = 'daemon' | 'systemd' | 'launchd' | 'container' | 'pm2' | 'foreground';
+
+/** A4. The slowest part of a change is the copy of a WAL of some 16 MiB that a crash left. */
+const PATIENCE_MS = 10_000;
+/** How long one try waits for the lock before the record is read again. */
+const LOOK_MS = 100;
+const USABLE = constants.R_OK | constants.W_OK;
+
+export interface WorkerRecord extends ProcessIdentity {
+  readonly version: 1;
+  readonly runtimeId: string;
+  readonly owner: RestartOwner;
+  readonly mode: Mode;
+  readonly startedAt: string;
+  /** How it ended; missing while it lives, and when it could not say so. */
+  readonly end?: {
+    readonly code: number;
+    readonly reason: string;
+    readonly at: string;
+    readonly cut: readonly Cut[];
+  };
+}
+
+export interface WriterLock {
+  /** The record of the holder before, when there was one. */
+  readonly former: WorkerRecord | undefined;
+  /** Notes how this worker ends; the lock itself is released by the end of the process. */
+  ending(code: number, reason: string, cut?: readonly Cut[]): void;
+  release(): void;
+}
+
+/** Takes the lock or throws `already_running`, naming the holder. */
+export function acquireWriterLock(
+  paths: ProjectPaths,
+  holder: Pick<WorkerRecord, 'runtimeId' | 'owner' | 'mode'>,
+): WriterLock {
+  const database = lockWriter(paths);
+  const former = readWorkerRecord(paths);
+  const identity = identify(process.pid) ?? { pid: process.pid, start: 'unknown', boot: 'unknown' };
+  const record: WorkerRecord = { version: 1, ...identity, ...holder, startedAt: new Date().toISOString() };
+  write(paths, record);
+  const folder = new StateWatch(paths.stateDir); // in one that took its place the record is another holder's
+  return {
+    former,
+    ending(code, reason, cut = []) {
+      const end = { code, reason, at: new Date().toISOString(), cut };
+      const isOurs = (readWorkerRecord(paths)?.runtimeId ?? holder.runtimeId) === holder.runtimeId; // else the lock had fallen
+      if (folder.isThere() && isOurs) write(paths, { ...record, end });
+    },
+    release: () => database.close(),
+  };
+}
+
+/**
+ * The lock alone, without a record of its holder; closing the connection releases it. Waits for a holder that is no live worker (A4). Throws
+ * `already_running` and `storage_unavailable`.
+ */
+export function lockWriter(paths: ProjectPaths): Database {
+  const database = open(paths.writerLock);
+  try {
+    database.pragma(`busy_timeout = ${LOOK_MS}`);
+    const endsAt = performance.now() + PATIENCE_MS;
+    while (!isLocked(database)) {
+      const holder = liveHolder(paths);
+      if (holder !== undefined || performance.now() > endsAt) throw alreadyRunning(holder);
+    }
+    return database;
+  } catch (error) {
+    database.close();
+    if (error instanceof SvcError) throw error;
+    throw new SvcError('storage_unavailable', `cannot lock ${paths.writerLock}: ${String(error)}`, { cause: error });
+  }
+}
+
+function isLocked(database: Database): boolean {
+  try {
+    database.pragma('journal_mode = MEMORY'); // nothing is ever committed, and a journal file needs room that a full disk has not
+    database.exec('BEGIN EXCLUSIVE');
+    return true;
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw error;
+  }
+}
+
+function liveHolder(paths: ProjectPaths): WorkerRecord | undefined {
+  const record = readWorkerRecord(paths);
+  return record !== undefined && isAlive(record) ? record : undefined;
+}
+
+/** SQLite says no more than that it cannot; and what it may only read it opens all the same, which locks nobody out. */
+function open(path: string): Database {
+  let database: Database | undefined;
+  try {
+    database = new Sqlite(path, { timeout: 0 });
+    accessSync(path, USABLE);
+    return database;
+  } catch (error) {
+    database?.close();
+    const message = `${path} cannot be opened: ${messageOf(whyNot(path) ?? error)}`;
+    throw new SvcError('storage_unavailable', message, { cause: error, hint: RIGHTS_REMEDY });
+  }
+}
+
+/** Asked for without opening anything (A3). */
+function whyNot(path: string): unknown {
+  for (const place of [path, dirname(path)])
+    try {
+      accessSync(place, USABLE);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) return error;
+    }
+  return undefined;
+}
+
+/** The record as it stands; undefined when there is none or it cannot be read. */
+export function readWorkerRecord(paths: Pick<ProjectPaths, 'workerRecord'>): WorkerRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(readOwnFile(paths.workerRecord));
+    return isWorkerRecord(value) ? value : undefined;
+  } catch {
+    return undefined; // A2: never more than a hint
+  }
+}
+
+function alreadyRunning(known: WorkerRecord | undefined): SvcError {
+  const who =
+    known === undefined
+      ? 'by a process that has not said yet who it is'
+      : `as pid ${known.pid}, started by ${known.owner} in mode ${known.mode} at ${known.startedAt}`;
+  return new SvcError('already_running', `this project is already running ${who}`, {
+    hint: '`svc runtime status` shows it, `svc runtime stop` ends it',
+    details: known === undefined ? {} : { pid: known.pid, owner: known.owner },
+  });
+}
+
+function write(paths: ProjectPaths, record: WorkerRecord): void {
+  try {
+    writeFileAtomic(paths.workerRecord, stableJson(record), { durable: false });
+  } catch {
+    // A full disk stops no worker; the record is a hint
+  }
+}
+
+const isBusy = (error: unknown): boolean => error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
+
+function isWorkerRecord(value: unknown): value is WorkerRecord {
+  if (typeof value !== 'object' || value === null) return false;
+  const { version, pid, start, boot, owner, mode, startedAt } = value as Record<string, unknown>;
+  return (
+    version === 1 &&
+    typeof pid === 'number' &&
+    [start, boot, owner, mode, startedAt].every((field) => typeof field === 'string')
+  );
+}
+
+/** What a supervisor has noted of the end of this worker: one that was killed could not say so itself. */
+function notedEnd(
+  { supervisorRecord }: Pick<ProjectPaths, 'supervisorRecord'>,
+  { runtimeId }: WorkerRecord,
+): PreviousEnd | undefined {
+  try {
+    const { exits } = JSON.parse(readOwnFile(supervisorRecord)) as { readonly exits: readonly ExitRecord[] };
+    const noted = exits.find((exit) => exit.runtimeId === runtimeId);
+    return noted && { end: noted.reason, code: noted.code, signal: noted.signal, detail: noted.detail };
+  } catch {
+    return undefined; // there is none, or it is of another version
+  }
+}
+
+/** The former holder's end: what its supervisor saw of it, else what its record tells. `seen` is the last end that the supervisor of now knows of. */
+export function formerEnd(
+  paths: Pick<ProjectPaths, 'supervisorRecord'>,
+  { former }: Pick<WriterLock, 'former'>,
+  seen: PreviousEnd | undefined,
+): PreviousEnd {
+  if (former === undefined) return seen ?? FIRST;
+  const known = seen !== undefined && isOf(former, seen) ? seen : notedEnd(paths, former);
+  if (known !== undefined) return known;
+  if (former.end === undefined)
+    return { end: 'crashed', code: null, signal: null, detail: `pid ${former.pid} ended without a word` };
+  return {
+    end: ENDS[former.end.code] ?? 'crashed',
+    code: former.end.code,
+    signal: null,
+    detail: former.end.reason,
+  };
+}
+
+/** Not of a worker of another owner, nor of one that ended before it held the lock: that one was no start of the ledger. */
+const isOf = (former: WorkerRecord, { end, runtimeId }: PreviousEnd): boolean =>
+  former.owner === 'daemon' && end !== 'first' && (runtimeId === undefined || runtimeId === former.runtimeId);
+
+const FIRST: PreviousEnd = { end: 'first', code: null, signal: null, detail: null };
+const ENDS: Readonly<Record<number, string>> = {
+  [EXIT.ok]: 'stopped',
+  [EXIT.restartRequested]: 'restart_requested',
+  [EXIT.restartRequired]: 'restart_required',
+  [EXIT.config]: 'config',
+  [EXIT.forced]: 'stopped',
+};

@@ -1,0 +1,28 @@
+// What happens after something was decided about an item: who is woken, what is counted, what the log says.
+import type { Core } from '../core/core.ts';
+import type { HandlingDeps } from '../handling/item-ledger.ts';
+import type { EngineOptions } from './engine-options.ts';
+
+type After = HandlingDeps['after'];
+
+export function afterHandling({
+  core,
+  observer,
+  ...woken
+}: Pick<After, 'storing' | 'due' | 'overlong' | 'failed'> & {
+  readonly core: Core;
+  readonly observer: EngineOptions['observer'];
+}): After {
+  return {
+    ...woken,
+    counts: (counts) => {
+      for (const { counter, labels } of counts) observer.counted?.(counter, labels);
+    },
+    droppedReaction: (endpoint) => observer.reactionDropped?.(endpoint),
+    refusedPress: (endpoint) => {
+      observer.pressRefused?.(endpoint);
+      core.log.warn({ endpoint }, 'a button was pressed that is not one of that conversation: refused');
+    },
+    handled: (row, outcome) => observer.handled?.(row, outcome),
+  };
+}

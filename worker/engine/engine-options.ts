@@ -1,0 +1,51 @@
+// What the engine is made with: where it runs, who watches it, and what tests put in the place of the real thing.
+import type { LoadedConfig } from '../../shared/config/load.ts';
+import type { Mode } from '../../shared/config/mode.ts';
+import type { Core } from '../core/core.ts';
+import type { EndpointState } from '../endpoints/endpoint-machine.ts';
+import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
+import type { FileStore } from '../files/file-store.ts';
+import type { ItemOutcome } from '../inbox/dispatcher.ts';
+import type { InboxRow } from '../inbox/inbox-store.ts';
+import type { OutboxRow } from '../outbox/outbox-store.ts';
+import type { Generation } from '../runtime/generations/generation.ts';
+
+/** What others count and show. Everything is optional: the engine does not depend on being watched. */
+export interface EngineObserver {
+  accepted?(endpoint: string, kind: string): void;
+  duplicate?(endpoint: string, conflict: boolean): void;
+  handled?(row: Pick<InboxRow, 'id' | 'endpoint'>, outcome: ItemOutcome): void;
+  sent?(row: OutboxRow, verdict: string): void;
+  pressRefused?(endpoint: string): void;
+  /** A reaction was not made: the platform has none. */
+  reactionDropped?(endpoint: string): void;
+  pluginFailed?(slot: string): void;
+  counted?(counter: string, labels: Readonly<Record<string, string>>): void;
+  endpointChanged?(spec: EndpointSpec, state: EndpointState): void;
+  served?(generation: Generation): void;
+  secrets?(texts: readonly string[]): void;
+}
+
+export interface EngineOptions {
+  readonly core: Core;
+  readonly project: string;
+  readonly mode: Mode;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly loaded: LoadedConfig;
+  readonly lockfile: string;
+  readonly mediaFolder: string;
+  /** Reads the key of links to files, at the first link; left out: there are no links. */
+  readonly linkKey?: () => Buffer;
+  readonly observer: EngineObserver;
+  /** Throws while nothing that an account has read can be stored (storage, disk budget). */
+  readonly admit: () => void;
+  readonly modules?: Readonly<Record<string, unknown>>;
+  readonly lifeLimitMs?: number;
+  readonly random?: () => number;
+  /** Where files are kept; default: the media folder. */
+  readonly files?: FileStore;
+  /** Further parts of the host for plugins that name them in `uses`. */
+  readonly parts?: Readonly<Record<string, unknown>>;
+  /** Around each handling of an item. */
+  readonly around?: (handle: () => Promise<ItemOutcome>) => Promise<ItemOutcome>;
+}

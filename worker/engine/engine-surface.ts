@@ -1,0 +1,64 @@
+// An account as the sender and readiness see it, and work of a plugin as the dispatcher does.
+import type { LoadedConfig } from '../../shared/config/load.ts';
+import { endpointId, endpointName, ownerOf, uuidv7 } from '../../shared/identifiers.ts';
+import type { EndpointRunner } from '../endpoints/endpoint-runner.ts';
+import type { ItemHead } from '../inbox/inbox-store.ts';
+import type { SurfaceState } from '../outbox/send-surface.ts';
+import type { ConversationRef } from '../sdk/index.ts';
+
+/** `config`: that of the generation that serves, so that an account that is not known is not in it; undefined while there is none. */
+export function surfaceOf(
+  endpoint: string,
+  runner: EndpointRunner | undefined,
+  config: LoadedConfig['config'] | undefined,
+): SurfaceState {
+  if (runner === undefined)
+    return config === undefined || isSwitchedOff(endpoint, config) ? { kind: 'waiting' } : { kind: 'missing' };
+  if (!runner.takesSends) return { kind: 'waiting' };
+  const { adapter } = runner.spec;
+  return {
+    kind: 'ready',
+    surface: {
+      can: adapter.can,
+      rate: adapter.rate,
+      send: (call) => runner.send(call),
+      accountFailed: (reason, remedy) => runner.accountFailed(reason, remedy),
+    },
+  };
+}
+
+/** As readiness tells of it. */
+export function endpointFact(runner: EndpointRunner | undefined) {
+  if (runner === undefined) return undefined;
+  const { state, lastError } = runner.state;
+  return { state, reason: lastError?.reason, remedy: lastError?.remedy };
+}
+
+/** An account of a slot that is disabled: it waits like one that is disabled itself. */
+const isSwitchedOff = (endpoint: string, { plugins }: LoadedConfig['config']): boolean =>
+  Object.entries(plugins).some(
+    ([slot, { enabled, endpoints = [{ id: undefined }] }]) =>
+      !enabled && endpoints.some(({ id }) => endpointId(ownerOf(slot), endpointName(slot, id)) === endpoint),
+  );
+
+/** Goes out at once, where the platform shows it: a hint, never repeated. */
+export function typing(runner: EndpointRunner | undefined, { id, thread }: ConversationRef): void {
+  if (runner?.takesSends !== true || runner.spec.adapter.can.typing !== true) return;
+  const place = { conversation: id, ...(thread === undefined ? {} : { thread }) };
+  runner.send({ kind: 'typing', key: uuidv7(), ...place }).catch(() => {});
+}
+
+export type Work = Pick<ItemHead, 'kind' | 'endpoint'>;
+
+/** An item waits while nothing serves, while ingress is parked, and, where it is for one handler of a plugin, while the slot of that is disabled. */
+export const isHeld = (work: Work, config: LoadedConfig['config'] | undefined, parks: boolean): boolean =>
+  config === undefined ||
+  (parks && (work.kind === 'arrival' || work.kind === 'webhook')) ||
+  (work.kind !== 'arrival' && isForDisabled(work, config));
+
+const isForDisabled = ({ endpoint }: Work, config: LoadedConfig['config']): boolean =>
+  disabledOwners(config).some((owner) => endpoint.startsWith(`${owner}#`));
+
+/** Plugins that the configuration names and does not run. */
+export const disabledOwners = (config: LoadedConfig['config'] | undefined): readonly string[] =>
+  Object.entries(config?.plugins ?? {}).flatMap(([slot, { enabled }]) => (enabled ? [] : [ownerOf(slot)]));

@@ -1,0 +1,55 @@
+// The event history over HTTP and WebSocket, as the HTTP interface asks for it (worker/http/host-api.ts).
+//
+// The way of an event: stored in its unit (event-history) → head moves → event-hub reads the log into its window →
+// channels make batches of frames → each client's cursor moves along (stream-client) → socket (sse-, websocket-gateway).
+import { within } from '../../../shared/time/abort.ts';
+import type { EventGateway } from '../../http/host-api.ts';
+import { formatEventId } from '../cursor.ts';
+import { type EventDeps, EventHub, type StreamOptions } from '../event-hub.ts';
+import { readEventPage } from '../event-page.ts';
+import { compileFilter } from '../filter.ts';
+import { streamEvents } from './sse-gateway.ts';
+import { createWebSocketGateway } from './websocket-gateway.ts';
+
+export interface EventGatewayOptions extends StreamOptions {
+  /** How often a WebSocket is pinged; without an answer until the next one it is cut. */
+  readonly pingMs: number;
+}
+
+const PING_MS = 30_000;
+/** How long a drain waits for the last frames to leave. */
+const FLUSH_LIMIT_MS = 1_500;
+
+/** Needs head, oldest and epoch from storage: make it after the database is open and before the listener. */
+export function createEventGateway(deps: EventDeps, options: Partial<EventGatewayOptions> = {}): EventGateway {
+  const hub = new EventHub(deps, options);
+  const webSockets = createWebSocketGateway(hub, deps.clock, { pingMs: options.pingMs ?? PING_MS });
+  const streams = new Set<Promise<void>>();
+  const source = { projectId: deps.projectId, epoch: deps.epoch };
+  return {
+    async stream(request, response, streamRequest) {
+      const ended = streamEvents(hub, { request, response }, streamRequest);
+      streams.add(ended);
+      await ended.finally(() => streams.delete(ended));
+    },
+    async page({ caller, after, limit, types, endpoints }) {
+      return readEventPage(
+        deps.reader,
+        { source, bounds: hub.bounds() },
+        { after, limit, filter: compileFilter(types, endpoints), scope: caller.scope },
+      );
+    },
+    upgrade: (...handshake) => webSockets.upgrade(...handshake),
+    position: () => formatEventId(deps.epoch, deps.head()),
+    openStreams: (actor) => hub.openStreams(actor),
+    closeRevoked: (validActors) => hub.closeRevoked(validActors),
+    async drain() {
+      await hub.drain();
+      await within(Promise.all([...streams, webSockets.drain()]), {
+        ms: FLUSH_LIMIT_MS,
+        late: undefined,
+        clock: deps.clock,
+      });
+    },
+  };
+}

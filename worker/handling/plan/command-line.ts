@@ -1,0 +1,91 @@
+// What a typed line says to a command: recognising it, reading its arguments, saying what is wrong with them. Pure.
+
+import { check } from '../../sdk/schema/check.ts';
+import { fromWord, isUser, type People, readArguments, usage } from '../../sdk/text/chat-line.ts';
+import type { CommandCapability } from './capabilities.ts';
+import { compilePhrase, matchPhrase, type Phrase } from './phrases.ts';
+
+export type TypedCommand =
+  | { readonly kind: 'line'; readonly line: string; readonly people?: People }
+  | { readonly kind: 'words'; readonly words: Readonly<Record<string, string>>; readonly people?: People }
+  | {
+      readonly kind: 'values';
+      readonly values: Readonly<Record<string, unknown>>;
+      /** Whose ids of people are among the values. */
+      readonly endpoint: string;
+    };
+
+/** The rest of the line, or the words of a phrase; undefined when the text does not mean this command. */
+export function readCommand(
+  command: CommandCapability,
+  text: string,
+  where: { readonly prefix: string; readonly spokenTo: boolean },
+): Exclude<TypedCommand, { kind: 'values' }> | undefined {
+  const line = text.trim();
+  if (line.startsWith(where.prefix)) {
+    const [, name = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(line.slice(where.prefix.length)) ?? [];
+    if (name === command.name || (command.spec.aliases ?? []).includes(name)) return { kind: 'line', line: rest };
+  }
+  if (!where.spokenTo || line.length > LONGEST_PHRASE) return undefined;
+  for (const phrase of phrasesOf(command.spec)) {
+    const spans = matchPhrase(phrase, line);
+    if (spans === undefined) continue;
+    const words = spans.map(({ start, end }, index) => [phrase.names[index] ?? '', line.slice(start, end)] as const);
+    return { kind: 'words', words: Object.fromEntries(words) };
+  }
+  return undefined;
+}
+
+/** Longer texts are not phrases: a command may have many of them, and each is looked for. */
+const LONGEST_PHRASE = 4_000;
+
+const compiled = new WeakMap<CommandCapability['spec'], readonly Phrase[]>();
+
+/** Compiled at the first message of its generation. */
+function phrasesOf(spec: CommandCapability['spec']): readonly Phrase[] {
+  let phrases = compiled.get(spec);
+  if (phrases === undefined) {
+    phrases = (spec.phrases ?? []).map(compilePhrase);
+    compiled.set(spec, phrases);
+  }
+  return phrases;
+}
+
+export type ReadArguments =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly text: string };
+
+/** Told of; a list may have as many as it has words. */
+const MOST_FAULTS = 10;
+
+/** Checked arguments, or what to tell the person: each fault and the usage. */
+export function argumentsOf(command: CommandCapability, typed: TypedCommand, prefix: string): ReadArguments {
+  const properties = command.spec.args ?? {};
+  const checked =
+    typed.kind === 'line'
+      ? readArguments(properties, typed.line, typed.people)
+      : check({ type: 'object', properties }, valuesOf(properties, typed));
+  if (checked.ok) return { ok: true, value: checked.value };
+  const faults = checked.faults.slice(0, MOST_FAULTS).map((fault) => String(fault).replace(/^\//, ''));
+  const more = checked.faults.length - faults.length;
+  if (more > 0) faults.push(`and ${more} more`);
+  return { ok: false, text: [...faults, `Usage: ${usageOf(command, prefix)}`].join('\n') };
+}
+
+export const usageOf = (command: CommandCapability, prefix: string): string =>
+  usage(command.name, command.spec.args ?? {}).replace(/^\//, prefix);
+
+function valuesOf(
+  properties: Readonly<Record<string, unknown>>,
+  typed: Exclude<TypedCommand, { kind: 'line' }>,
+): Readonly<Record<string, unknown>> {
+  if (typed.kind === 'values') {
+    const { values, endpoint } = typed;
+    const valueOf = (name: string, value: unknown): unknown =>
+      typeof value === 'string' && isUser(properties[name]) ? { endpoint, id: value } : value;
+    return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, valueOf(name, value)]));
+  }
+  return Object.fromEntries(
+    Object.entries(typed.words).map(([name, word]) => [name, fromWord(properties[name], word, typed.people)]),
+  );
+}

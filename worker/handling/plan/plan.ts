@@ -1,0 +1,199 @@
+// From a stored item to the steps that handle it: reads what routing needs (open dialog, pressed button) and names the handlers.
+
+import type { Core } from '../../core/core.ts';
+import type { InboxRow } from '../../inbox/inbox-store.ts';
+import type { Payload } from '../../inbox/payload.ts';
+import type { Delivery } from '../../inbox/prepare-item.ts';
+import { laneName } from '../../lanes/lane-name.ts';
+import type { Arrival, Conversation, User } from '../../sdk/index.ts';
+import { plainText } from '../../sdk/message.ts';
+import { readButton, readDialog, readMenuEntry } from '../handling-store.ts';
+import type { Cause } from '../run/cause.ts';
+import { fitting } from '../run/stored-data.ts';
+import { type Capability, keptUnder } from './capabilities.ts';
+import type { GenerationView } from './generation-view.ts';
+import type { OpenDialogs } from './open-dialogs.ts';
+import { mayBeHeard, route, type Step, type Stored } from './routing.ts';
+
+export interface PlannedStep {
+  /** Undefined when the stored work is for a handler that is gone. */
+  readonly capability: Capability | undefined;
+  readonly missing: string | undefined;
+  readonly step: Step | { readonly kind: 'direct'; readonly input: () => unknown; readonly isGap?: true };
+  readonly isBefore: boolean;
+  /** A failing one tells the person: somebody typed a command or answered a question. */
+  readonly claims: boolean;
+  /** Deciding nothing writes nothing. */
+  readonly isQuiet: boolean;
+  /** This person has an open question here that the step does not answer: another one ends it. */
+  readonly hasOpenQuestion: boolean;
+}
+
+export interface PlanDeps {
+  readonly core: Core;
+  readonly dialogs: OpenDialogs;
+  readonly generation: GenerationView;
+  /** A button was pressed that is not one of that conversation, or of nobody any more: nothing of it runs. */
+  readonly refusedPress: (endpoint: string) => void;
+}
+
+export async function planItem(deps: PlanDeps, row: InboxRow, payload: Payload): Promise<readonly PlannedStep[]> {
+  const { generation } = deps;
+  if (payload.kind !== 'arrival') return [directStep(generation, row, payload)];
+  const stored = await readStored(deps, row, payload.arrival);
+  if (payload.arrival.kind === 'pressed' && stored.pressed === undefined) deps.refusedPress(row.endpoint);
+  const steps = route(payload.arrival, stored, {
+    endpoint: row.endpoint,
+    capabilities: generation.capabilities,
+    prefix: generation.commands.prefix,
+  });
+  return steps.map((step) => planned(step, stored.dialog !== undefined && step.kind !== 'answer'));
+}
+
+/**
+ * Whether an arrival would find no handler at all, told without a read: nothing of the person is open here and no button was pressed. It is not
+ * stored yet, and no attempt is counted: nothing of a plugin runs, its patterns included.
+ */
+export function isForNobody(
+  { dialogs, generation }: { readonly dialogs: OpenDialogs; readonly generation: GenerationView },
+  { endpoint, payload }: Pick<Delivery, 'endpoint' | 'payload'>,
+): boolean {
+  if (payload.kind !== 'arrival') return false;
+  const { arrival } = payload;
+  try {
+    if (arrival.kind === 'pressed' || menuNumber(arrival) !== undefined) return false;
+    if (dialogs.mayBeOpen(dialogOwner(endpoint, arrival))) return false;
+    const { capabilities, commands } = generation;
+    return !mayBeHeard(arrival, { endpoint, capabilities, prefix: commands.prefix });
+  } catch {
+    return false; // whoever handles it says what is wrong with it
+  }
+}
+
+function planned(step: Step, hasOpenQuestion: boolean): PlannedStep {
+  if (step.kind === 'gone')
+    return {
+      capability: undefined,
+      missing: step.id,
+      step,
+      isBefore: false,
+      claims: true,
+      isQuiet: false,
+      hasOpenQuestion,
+    };
+  const isListener = step.kind === 'listener' || step.kind === 'overlong';
+  return {
+    capability: step.capability,
+    missing: undefined,
+    step,
+    isBefore: isListener && step.capability.spec.order === 'before',
+    claims: step.kind === 'command' || step.kind === 'answer',
+    isQuiet: isListener,
+    hasOpenQuestion,
+  };
+}
+
+function directStep(
+  generation: GenerationView,
+  row: InboxRow,
+  payload: Exclude<Payload, { kind: 'arrival' }>,
+): PlannedStep {
+  const id = row.capability ?? '';
+  const capability = generation.capabilities.find(id);
+  const isRight = capability?.kind === (payload.kind === 'event' ? 'subscribe' : payload.kind);
+  const known = isRight ? keptUnder(capability, id) : undefined;
+  return {
+    capability: known,
+    missing: id,
+    step: {
+      kind: 'direct',
+      input: () => directInput(known, payload),
+      ...(payload.kind === 'event' && payload.missed !== undefined ? { isGap: true } : {}),
+    },
+    isBefore: false,
+    claims: false,
+    isQuiet: false,
+    hasOpenQuestion: false,
+  };
+}
+
+/** Stored data through the schema of the code that runs now: what does not fit is said, never guessed. */
+function directInput(capability: Capability | undefined, payload: Exclude<Payload, { kind: 'arrival' }>): unknown {
+  switch (payload.kind) {
+    case 'task':
+      return fitting(
+        { type: 'object', properties: capability?.kind === 'task' ? capability.spec.data : {} },
+        payload.data,
+      );
+    case 'webhook':
+      return {
+        headers: payload.headers,
+        body: fitting(capability?.kind === 'webhook' ? capability.spec.body : {}, parseJson(payload.text)),
+      };
+    case 'event':
+      if (payload.missed !== undefined) return payload.missed;
+      return capability?.kind === 'subscribe' && capability.spec.schema !== undefined
+        ? fitting(capability.spec.schema, payload.data)
+        : payload.data;
+    case 'cron':
+      return payload.due;
+  }
+}
+
+/** JSON whose `__proto__` keys are dropped. */
+const parseJson = (text: string): unknown =>
+  JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
+
+async function readStored(
+  { core, dialogs }: { readonly core: Core; readonly dialogs: OpenDialogs },
+  row: InboxRow,
+  arrival: Arrival,
+): Promise<Stored> {
+  const owner = dialogOwner(row.endpoint, arrival);
+  const dialog = dialogs.mayBeOpen(owner) ? await readDialog(core.reader, owner, core.clock.now()) : undefined;
+  return { dialog, pressed: await readPressed(core, row.endpoint, arrival) };
+}
+
+/** A number that may name an entry of a listed menu. */
+const menuNumber = (arrival: Arrival): string | undefined =>
+  arrival.kind === 'message' ? /^\s*(\d{1,3})\s*$/.exec(plainText(arrival.text))?.[1] : undefined;
+
+async function readPressed(core: Core, endpoint: string, arrival: Arrival): Promise<Stored['pressed']> {
+  const conversation = arrival.conversation.id;
+  const number = menuNumber(arrival);
+  const button = arrival.kind === 'pressed' ? await readButton(core.reader, arrival.token) : undefined;
+  // A token counts where its button was sent, and nowhere else: whoever has seen it may not press it from another place.
+  const isHere = button?.endpoint === endpoint && button.conversation === conversation;
+  const listed =
+    number === undefined
+      ? undefined
+      : await readMenuEntry(core.reader, { endpoint, conversation, number: Number(number) });
+  const found = isHere ? button : listed;
+  return found && { action: found.action, data: JSON.parse(found.data) as unknown };
+}
+
+/** Whose open dialog: one a person in one place. */
+export const dialogOwner = (endpoint: string, { conversation, user }: Arrival): string =>
+  laneName(endpoint, conversation.id, conversation.thread ?? '', user.id);
+
+export function causeOf(row: InboxRow, payload: Payload | undefined, attempt: number): Cause {
+  const { id, received_at: receivedAt, endpoint } = row;
+  if (payload?.kind !== 'arrival') return { id, receivedAt, attempt, chat: undefined };
+  const { arrival } = payload;
+  const { user: person, conversation: place } = arrival;
+  // By name: what else an adapter left in there is not the plugin's, and the endpoint is the one that it came through.
+  const user: User = { endpoint, id: person.id, name: person.name, admin: person.admin };
+  const conversation: Conversation = {
+    endpoint,
+    id: place.id,
+    kind: place.kind,
+    ...(place.name === undefined ? {} : { name: place.name }),
+    ...(place.thread === undefined ? {} : { thread: place.thread }),
+  };
+  return {
+    id,
+    receivedAt,
+    attempt,
+    chat: { user, conversation, endpoint, ...('message' in arrival ? { message: arrival.message } : {}) },
+  };
+}

@@ -1,0 +1,253 @@
+// The context that a handler gets. It reads what is committed, collects effects in its run, and refuses use where a later
+// attempt would lose it: inside `once`, and after the handler has ended.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Core } from '../../core/core.ts';
+import { pluginEventType } from '../../events/event-types.ts';
+import type { FileSource } from '../../files/file-source.ts';
+import type {
+  Body,
+  Button,
+  ChatCtx,
+  Content,
+  ConversationRef,
+  Ctx,
+  FileRef,
+  Logger,
+  MessageRef,
+  UserRef,
+} from '../../sdk/index.ts';
+import { isPerson } from '../../sdk/message.ts';
+import { check } from '../../sdk/schema/check.ts';
+import { ANY, faultOfShape, type Shape } from '../../sdk/schema/shape.ts';
+import type { Capability } from '../plan/capabilities.ts';
+import type { GenerationView } from '../plan/generation-view.ts';
+import { ANSWER_ACTION } from '../plan/routing.ts';
+import { checkEmoji, checkedContent, checkFile, checkMessage, checkTarget } from './body-shapes.ts';
+import { type Cause, callKey, coded, effectKey } from './cause.ts';
+import { type CellContext, cellContext } from './cells.ts';
+import { type OnceOptions, runOnce } from './once.ts';
+import type { Ask, Effect, Run } from './run.ts';
+import type { RunEnd } from './run-end.ts';
+import type { StateTurns } from './state-turns.ts';
+
+export interface ContextDeps {
+  readonly core: Core;
+  readonly generation: GenerationView;
+  readonly files: FileSource;
+  readonly turns: StateTurns;
+  /** Each line names the handler, the generation that runs it and the item. */
+  readonly logger: (capability: Capability, of: { readonly generation: number; readonly item: string }) => Logger;
+  /** Typing hints go out at once and are never repeated. */
+  readonly typing: (endpoint: string, conversation: ConversationRef) => void;
+}
+
+export interface ContextOf {
+  readonly capability: Capability;
+  readonly cause: Cause;
+  readonly run: Run;
+  readonly end: RunEnd;
+  readonly groups: Readonly<Record<string, string>>;
+}
+
+/** What is misspelt would be now. */
+const WHEN: Shape = { needed: {}, other: { at: ANY, afterMs: ANY, key: ANY } };
+const insideOnce = new AsyncLocalStorage<string>();
+
+export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
+  const { core, generation } = deps;
+  const { capability, cause, run } = of;
+  const notOver = (): void => {
+    if (run.closed) throw coded('ctx_closed', `${capability.id}: the context is closed: an await is missing`);
+  };
+  const open = (): void => {
+    const step = insideOnce.getStore();
+    if (step !== undefined)
+      throw coded(
+        'inside_once',
+        `${capability.id}: the context is used inside once("${step}"): a later attempt would not see it`,
+      );
+    notOver();
+  };
+  const effect = (one: Effect): void => {
+    open();
+    run.effects.push(one);
+  };
+  const contentOf = (body: Body): Content => {
+    const content = checkedContent(capability.id, body);
+    for (const button of content.buttons ?? []) refuseBadButton(generation, capability, button);
+    return content;
+  };
+  const nextKey = (): string => callKey(cause, capability, run.nextKey());
+  const send = (to: ConversationRef, body: Body, isPrivate: boolean): MessageRef => {
+    const key = nextKey();
+    effect({ kind: 'send', key, to, content: contentOf(body), isPrivate });
+    return { sent: key };
+  };
+  const refOf = (call: 'edit' | 'remove' | 'react', message: MessageRef): MessageRef => {
+    checkMessage(capability.id, call, message);
+    return fullRef(generation, message);
+  };
+  const cells: CellContext = cellContext({ core, generation, capability, cause, run, open, effect });
+  const chat = cause.chat;
+  const context = {
+    item: { id: cause.id, receivedAt: cause.receivedAt, attempt: cause.attempt },
+    log: deps.logger(capability, { generation: generation.number, item: cause.id }),
+    get signal() {
+      return of.end.signal;
+    },
+    ...generationParts(generation, capability),
+    groups: of.groups,
+    now: () => core.clock.now(),
+    key: (step: string) => effectKey(cause, capability, `key:${step}`),
+    once: (step: string, call: (o: { key: string; signal: AbortSignal }) => unknown, options: OnceOptions = {}) => {
+      open();
+      return runOnce({ core, capability, cause, run, end: of.end, inside: insideOnce }, { step, call, options });
+    },
+    ...cells,
+    // Files and hints are no effects: a call of `once` may use them, a later attempt loses nothing.
+    readFile: async (file: FileRef) => {
+      notOver();
+      return deps.files.read(file);
+    },
+    saveFile: async (name: string, mime: string, bytes: Uint8Array) => {
+      notOver();
+      checkFile(capability.id, { name, mime, bytes });
+      return deps.files.save(name, mime, bytes);
+    },
+    send: (to: ConversationRef | UserRef, body: Body) => {
+      checkTarget(capability.id, to);
+      const place = placeOf(generation, to);
+      return send(place.to, body, place.isPrivate);
+    },
+    edit: (message: MessageRef, body: Body) =>
+      effect({ kind: 'edit', key: nextKey(), message: refOf('edit', message), content: contentOf(body) }),
+    remove: (message: MessageRef) => effect({ kind: 'remove', key: nextKey(), message: refOf('remove', message) }),
+    react: (message: MessageRef, emoji: string, on = true) => {
+      checkEmoji(capability.id, emoji);
+      effect({ kind: 'react', key: nextKey(), message: refOf('react', message), emoji, on });
+    },
+    emit: (event: { id: string; schema: unknown }, data: unknown) =>
+      effect({
+        kind: 'emit',
+        type: pluginEventType(event.id),
+        data: fitting(event.schema, data, `${capability.id}: event ${event.id}`),
+      }),
+    count: (counter: CountedBy, labels: Readonly<Record<string, string>> = {}) =>
+      effect({ kind: 'count', counter: counter.id, labels: declared(counter, labels) }),
+    schedule: (task: { id: string }, data: unknown, when: { at?: number; afterMs?: number; key?: string } = {}) => {
+      const fault = faultOfShape(when, WHEN);
+      if (fault !== undefined) throw coded('no_time', `${capability.id}: schedule: when: ${fault}`);
+      const at = Math.ceil(when.at ?? core.clock.now() + (when.afterMs ?? 0));
+      if (Number.isNaN(new Date(at).getTime()))
+        throw coded('no_time', `${capability.id}: task ${task.id}: ${JSON.stringify(when)} is no time`);
+      const id = taskId(generation, task.id, when.key === undefined ? nextKey() : `key:${when.key}`);
+      const checked = fitting(dataOfTask(generation, task.id), data, `${capability.id}: task ${task.id}`);
+      effect({
+        kind: 'schedule',
+        id,
+        capability: task.id,
+        lane: laneOfTask(generation, task.id, checked) ?? id,
+        data: JSON.stringify(checked),
+        at,
+        isWait: when.at === undefined,
+      });
+    },
+    cancel: (task: { id: string }, key: string) =>
+      effect({ kind: 'cancel', id: taskId(generation, task.id, `key:${key}`), capability: task.id }),
+    user: chat?.user,
+    conversation: chat?.conversation,
+    reply: (body: Body) => {
+      if (chat === undefined) throw coded('no_conversation', `${capability.id}: there is nobody to reply to: use send`);
+      return send(chat.conversation, body, chat.conversation.kind === 'private');
+    },
+    ask: (dialog: { id: string }, given: Readonly<Record<string, unknown>> = {}) => {
+      open();
+      run.asks.push(askOf(generation, capability, { dialog: dialog.id, given }));
+    },
+    typing: () => {
+      notOver();
+      if (chat !== undefined) deps.typing(chat.endpoint, chat.conversation);
+    },
+    stop: () => {
+      open();
+      run.stopped = true;
+    },
+  };
+  return context as unknown as Ctx & ChatCtx; // the SDK's generics are erased here: each method was written against its declaration
+}
+
+/** A person is told in private, where the platform has that; else in the conversation of that id. */
+function placeOf(
+  generation: GenerationView,
+  to: ConversationRef | UserRef,
+): { readonly to: ConversationRef; readonly isPrivate: boolean } {
+  const endpoint = generation.endpoint(to.endpoint);
+  const direct = isPerson(to) ? generation.direct(endpoint, to.id) : undefined;
+  return direct === undefined
+    ? { to: { ...to, endpoint }, isPrivate: false }
+    : { to: { endpoint, id: direct }, isPrivate: true };
+}
+
+/** A plugin may name an account by its short name, as the configuration does. */
+const fullRef = (generation: GenerationView, message: MessageRef): MessageRef =>
+  'endpoint' in message ? { ...message, endpoint: generation.endpoint(message.endpoint) } : message;
+
+interface CountedBy {
+  readonly id: string;
+  readonly labels?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Every declared label, each with one of its declared values: so the number of series is bounded. */
+function declared({ id, labels: known = {} }: CountedBy, labels: Readonly<Record<string, string>>): typeof labels {
+  const fits =
+    Object.keys(labels).length === Object.keys(known).length &&
+    Object.entries(known).every(([name, values]) => values.includes(labels[name] ?? ''));
+  if (!fits) throw coded('label_unknown', `${id}: ${JSON.stringify(labels)} are not its labels`);
+  return labels;
+}
+
+/** What waits, and its lane, are known under the first name of the task: under another one it would not be found. */
+const taskId = (generation: GenerationView, id: string, of: string): string =>
+  `task/${generation.capabilities.find(id)?.keptAs ?? id}/${of}`;
+
+function dataOfTask(generation: GenerationView, id: string): unknown {
+  const task = generation.capabilities.find(id);
+  return { type: 'object', properties: task?.kind === 'task' ? task.spec.data : {} };
+}
+
+/** Its data is stored now and read when somebody presses it. */
+function refuseBadButton(generation: GenerationView, { id }: Capability, { label, action, data }: Button): void {
+  if (action === ANSWER_ACTION) return;
+  const found = generation.capabilities.find(action);
+  if (found?.kind !== 'action') throw coded('no_action', `${id}: button ${label}: there is no action ${action}`);
+  fitting({ type: 'object', properties: found.spec.data }, data, `${id}: button ${label} of ${action}`);
+}
+
+/** What is missing is asked for: an answer that is given as undefined is missing, one that does not fit would only show at the end. */
+function askOf(generation: GenerationView, { id }: Capability, { dialog, given }: Ask): Ask {
+  const found = generation.capabilities.find(dialog);
+  if (found?.kind !== 'dialog') throw coded('no_dialog', `${id}: ${dialog} is not a dialog of this generation`);
+  const { answers } = found.spec;
+  const known = Object.keys(answers).filter((name) => Object.hasOwn(given, name) && given[name] !== undefined);
+  const properties = Object.fromEntries(known.map((name) => [name, answers[name]]));
+  const checked = fitting({ type: 'object', properties }, given, `${id}: what ${dialog} is given`);
+  return { dialog: found.id, given: checked as Ask['given'] };
+}
+
+/** Stored data as its schema wants it: what does not fit is said where it is decided, not when it comes up. */
+function fitting(schema: unknown, value: unknown, what: string): unknown {
+  const checked = check(schema, value, { open: true });
+  if (!checked.ok) throw coded('schema_mismatch', `${what}: ${checked.faults.join('; ')}`);
+  return checked.value;
+}
+
+/** The lane that a task names; undefined: each has one of its own. */
+function laneOfTask(generation: GenerationView, id: string, data: unknown): string | undefined {
+  const task = generation.capabilities.find(id);
+  const lane = task?.kind === 'task' ? task.spec.lane?.(data as never) : undefined;
+  return lane === undefined ? undefined : taskId(generation, id, `lane:${lane}`);
+}
+
+function generationParts(generation: GenerationView, capability: Capability): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(capability.uses.map((part) => [part, generation.parts[part]]));
+}

@@ -1,0 +1,73 @@
+// What a thrown error means for a handler's item. Pure.
+//
+//   userError: the person is told, the item is handled · retryLater: again after its wait · giveUp: a dead letter now ·
+//   anything else: again with backoff, a dead letter at the bound of attempts.
+import { createHash } from 'node:crypto';
+import { wholeWaitMs } from '../../../shared/time/backoff.ts';
+import { errorCode } from '../../sdk/errors.ts';
+import type { Body } from '../../sdk/index.ts';
+import { toContent } from '../../sdk/message.ts';
+import { bodyFault } from './body-shapes.ts';
+import type { Cause } from './cause.ts';
+import type { Effect } from './run.ts';
+
+/** Code of a plugin has failed while it handled an item or answered a request. */
+export interface PluginFailed {
+  readonly capability: string;
+  readonly slot: string;
+  readonly during: 'handling' | 'route' | 'webhook';
+  /** The item, or the request to a route. */
+  readonly item: string;
+  /** The one that ran it, which may have been superseded meanwhile. */
+  readonly generation: number;
+  readonly error: unknown;
+  /** What becomes of it: told, wait or dead; a route has answered 500. */
+  readonly outcome: string;
+}
+
+export type Failure =
+  | { readonly kind: 'told'; readonly body: Body; readonly reason: string; readonly error: unknown }
+  | { readonly kind: 'wait'; readonly afterMs: number | undefined; readonly reason: string; readonly error: unknown }
+  | { readonly kind: 'dead'; readonly reason: string; readonly error: unknown };
+
+/** `reason` is what the error says, without secrets. */
+export function failureOf(
+  error: unknown,
+  { reason, attempt, limit }: { readonly reason: string; readonly attempt: number; readonly limit: number },
+): Failure {
+  const code = errorCode(error);
+  const { body } = (error ?? {}) as { readonly body?: unknown };
+  const fault = code === 'user_error' ? bodyFault(body) : undefined;
+  if (code === 'user_error' && fault === undefined) return { kind: 'told', body: body as Body, reason, error };
+  if (fault !== undefined) {
+    const about = `userError: ${fault}`;
+    return { kind: 'dead', reason: about, error: new Error(about, { cause: error }) };
+  }
+  if (code === 'handler_fatal' || attempt >= limit) return { kind: 'dead', reason, error };
+  return {
+    kind: 'wait',
+    afterMs: wholeWaitMs((error as { afterMs?: unknown } | null | undefined)?.afterMs),
+    reason,
+    error,
+  };
+}
+
+/** What the person who asked is told, as an effect; nothing where nobody asked. A replayed item that fails again tells again. */
+export function sorryEffect(
+  failure: Exclude<Failure, { kind: 'wait' }>,
+  of: { readonly cause: Cause; readonly handler: string; readonly ref: string; readonly at: number },
+): readonly Effect[] {
+  const conversation = of.cause.chat?.conversation;
+  if (conversation === undefined) return [];
+  const body: Body = failure.kind === 'told' ? failure.body : `Sorry, that failed (${shortRef(of.ref)}).`;
+  const key = createHash('sha256')
+    .update(`${of.ref}|${of.handler}|${failure.kind}|${of.at}`)
+    .digest('hex')
+    .slice(0, 32);
+  return [
+    { kind: 'send', key, to: conversation, content: toContent(body), isPrivate: conversation.kind === 'private' },
+  ];
+}
+
+/** The last part of an item's id: enough for a person to say and for `svc inbox show` to find. */
+export const shortRef = (id: string): string => id.slice(-12);

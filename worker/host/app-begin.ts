@@ -1,0 +1,91 @@
+// What begins once the database is open: this start in the ledger, the event stream over the stored history, the first generation.
+import { systemClock } from '../../shared/time/clock.ts';
+import { VERSION } from '../../shared/version.ts';
+import { holdsAuthority, readAuthority, takeAuthority } from '../database/authority.ts';
+import type { ProjectState } from '../database/project-state.ts';
+import { recordStart } from '../database/starts-ledger.ts';
+import { recordEvents } from '../events/event-history.ts';
+import { createEventRetention } from '../events/retention.ts';
+import { createEventGateway } from '../events/stream/event-gateway.ts';
+import { forgetUnfinished } from '../ingress/idempotency.ts';
+import type { Candidate } from '../runtime/loading/assemble.ts';
+import type { Parts } from './app-parts.ts';
+
+const AGAIN_MS = 1_000;
+const OF_STORAGE: ReadonlySet<string | undefined> = new Set(['storage_unavailable', 'database_corrupt']);
+
+/** One row of the ledger a worker, whatever its owner. Refused where this start stands there already. */
+export async function recordThisStart({ options, facts, core, database }: Parts): Promise<void> {
+  const { runtimeId, owner, mode } = options;
+  const { previous } = facts;
+  const row = {
+    runtime_id: runtimeId,
+    at: facts.startedAt,
+    pid: process.pid,
+    owner,
+    version: VERSION,
+    node: process.version,
+    previous_end: previous.end,
+    previous_code: previous.code,
+    previous_signal: previous.signal,
+    previous_detail: previous.detail,
+  };
+  const data = {
+    version: VERSION,
+    node: process.version,
+    owner,
+    mode,
+    previousEnd: previous.end,
+    previousCode: previous.code,
+  };
+  const events = recordEvents([{ type: 'runtime.started', at: systemClock.now(), runtimeId, data }]);
+  const statements = [takeAuthority(), forgetUnfinished(), recordStart(row), ...events];
+  const answer = await core.writer.commit({ name: 'runtime.started', statements });
+  const [mine] = answer.kind === 'committed' ? (answer.rows[0] ?? []) : [{ value: await readAuthority(core.reader) }];
+  if (mine?.['value'] === undefined) return;
+  core.fence = holdsAuthority(Number(mine['value']));
+  database.holds(Number(mine['value']));
+}
+
+/** The first generation. One that the storage did not take is made again once that is back: nothing else would ask for it. */
+export async function serveFirst(parts: Parts, first?: Promise<Candidate>): Promise<void> {
+  const { database, engine, facts } = parts;
+  const { runtime } = engine;
+  if (facts.draining || runtime.current !== undefined) return;
+  if (database.state.kind === 'open') await runtime.start(first).catch(() => {}); // said by the runtime: log, event, readiness
+  if (OF_STORAGE.has(runtime.lastFailure?.code)) systemClock.after(AGAIN_MS, () => void serveFirst(parts));
+}
+
+export function openEvents({ facts, core, engine, metrics, housekeeping }: Parts, state: ProjectState): void {
+  const { reader, writer, clock, log } = core;
+  const retention = createEventRetention(
+    {
+      reader,
+      writer,
+      clock,
+      log,
+      now: () => housekeeping.now(),
+      head: () => facts.head,
+      limits: () => engine.runtime.loaded.config.events.history,
+    },
+    { oldest: state.oldest },
+  );
+  facts.retention = retention;
+  facts.events = createEventGateway({
+    reader,
+    onHead: (listener) => writer.onHead(listener),
+    head: () => facts.head,
+    oldest: () => retention.oldest(),
+    epoch: state.epoch,
+    projectId: state.projectId,
+    clock,
+    log,
+    metrics: {
+      clients: (count) => {
+        facts.streams = count;
+      },
+      gap: (reason) => metrics.gaps.inc({ reason }),
+      slowClosed: () => metrics.slowCloses.inc(),
+    },
+  });
+}

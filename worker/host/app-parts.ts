@@ -1,0 +1,284 @@
+// The parts of the host, made and tied together: database, engine, readiness, metrics, disk budget, housekeeping. Nothing runs yet;
+// `app.ts` starts and ends them. What only the opened database knows stands in `facts`, so that each part can read it when it comes.
+import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { PreviousEnd } from '../../shared/api/ipc.ts';
+import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
+import { fromProject } from '../../shared/files/machine-paths.ts';
+import { projectPaths } from '../../shared/files/paths.ts';
+import type { ProjectId } from '../../shared/identifiers.ts';
+import { withoutSecrets } from '../../shared/log/redaction.ts';
+import { EXIT } from '../../shared/process/exit-codes.ts';
+import { failpointsOf, noFailpoint } from '../../shared/process/failpoints.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+import { systemClock } from '../../shared/time/clock.ts';
+import { VERSION } from '../../shared/version.ts';
+import type { Core } from '../core/core.ts';
+import { DatabaseHost, type DatabaseState, threadRunner } from '../database/database-host.ts';
+import type { ProjectState } from '../database/project-state.ts';
+import { LOG_MENDED } from '../database/storage-fault.ts';
+import type { Statement } from '../database/unit.ts';
+import { Engine } from '../engine/engine.ts';
+import type { EngineObserver } from '../engine/engine-options.ts';
+import { endpointFact } from '../engine/engine-surface.ts';
+import { recordEvents } from '../events/event-history.ts';
+import type { NewEvent } from '../events/event-types.ts';
+import type { EventRetention } from '../events/retention.ts';
+import { linkKeyIn } from '../files/file-links.ts';
+import { MediaFolder } from '../files/file-store.ts';
+import { MediaRetention } from '../files/media-retention.ts';
+import type { EventGateway } from '../http/host-api.ts';
+import { createMetrics, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
+import { readStoredFigures } from '../metrics/stored-figures.ts';
+import { DiskBudget } from '../readiness/disk-budget.ts';
+import { Readiness } from '../readiness/readiness.ts';
+import { NextCode } from '../runtime/loading/next-code.ts';
+import type { AppOptions } from './app-options.ts';
+import { Housekeeping, type KeepFor } from './housekeeping.ts';
+
+/** What comes and goes while the host runs. */
+export interface HostFacts {
+  startedAt: number;
+  previous: PreviousEnd;
+  state: ProjectState | undefined;
+  head: number;
+  restarts: number;
+  events: EventGateway | undefined;
+  retention: EventRetention | undefined;
+  draining: boolean;
+  /** Open event streams. */
+  streams: number;
+}
+
+export class Parts {
+  readonly options: AppOptions;
+  readonly loaded: LoadedConfig;
+  readonly facts: HostFacts = {
+    startedAt: systemClock.now(),
+    previous: { end: 'first', code: null, signal: null, detail: null },
+    state: undefined,
+    head: 0,
+    restarts: 0,
+    events: undefined,
+    retention: undefined,
+    draining: false,
+    streams: 0,
+  };
+  readonly core: Core & { projectId: ProjectId; fence?: Statement };
+  readonly database: DatabaseHost;
+  readonly media: MediaFolder;
+  readonly engine: Engine;
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
+  readonly pluginMetrics: PluginMetrics;
+  readonly disk: DiskBudget;
+  readonly housekeeping: Housekeeping;
+  readonly nextCode: NextCode;
+  readonly file: string;
+
+  constructor(options: AppOptions, onDatabase: (state: DatabaseState) => void) {
+    this.options = options;
+    const { project, mode, environment, log, runtimeId } = options;
+    this.loaded = options.loaded ?? loadConfig({ project, mode, environment });
+    const relative = fromProject(project);
+    const failpoints = FAILPOINTS ? environment['SVC_FAILPOINTS'] : undefined;
+    this.file = resolve(project, this.loaded.config.database.filename);
+    this.database = this.#makeDatabase(failpoints, onDatabase);
+    this.core = {
+      runtimeId,
+      projectId: '' as ProjectId, // known once the database is open
+      clock: systemClock,
+      writer: this.database,
+      reader: this.database.reader,
+      log: log.logger,
+      mask: (text) => relative(log.secrets.mask(text)),
+      point: FAILPOINTS ? failpointsOf(failpoints) : noFailpoint,
+    };
+    this.nextCode = new NextCode({ project, mode, environment });
+    this.media = new MediaFolder(this.core, projectPaths(project).mediaDir);
+    this.engine = this.#makeEngine();
+    this.readiness = this.#makeReadiness();
+    this.disk = this.#makeDiskBudget();
+    this.housekeeping = this.#makeHousekeeping();
+    this.metrics = this.#makeMetrics();
+    this.pluginMetrics = new PluginMetrics(this.metrics.registry);
+  }
+
+  /** Of the host, as anybody may see it. */
+  get name(): string {
+    return withoutSecrets(this.engine.runtime.loaded.config.host.name, this.options.log.secrets.values);
+  }
+
+  /** Resolves once it is this process's turn; up to here nothing was touched. */
+  async begin(): Promise<void> {
+    this.facts.previous = await this.options.previous;
+    this.facts.startedAt = systemClock.now();
+    mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
+  }
+
+  /** Throws while nothing more may be taken in of those who can come again: an answer says so. */
+  admit(): void {
+    if (this.facts.draining)
+      throw new SvcError('draining', 'the host is stopping', { details: { retryAfterMs: 2_000 } });
+    this.admitRead();
+  }
+
+  /** The same for what an account has read from its connection: that is stored until the connection is ended, since not all platforms repeat. */
+  admitRead(): void {
+    const { state } = this.database;
+    if (state.kind === 'failed')
+      throw new SvcError('storage_unavailable', state.reason, { details: { retryAfterMs: 2_000 } });
+    this.disk.refuseWhenLow();
+  }
+
+  /** An event of its own unit; what cannot be stored is in the log already. */
+  async tell(event: NewEvent, more: readonly Statement[] = []): Promise<void> {
+    const unit = { name: event.type, statements: [...more, ...recordEvents([event])] };
+    if (this.facts.state !== undefined) await this.core.writer.commit(unit).catch(() => {});
+  }
+
+  #makeDatabase(failpoints: string | undefined, onState: (state: DatabaseState) => void): DatabaseHost {
+    const file = this.file;
+    return new DatabaseHost({
+      file,
+      clock: systemClock,
+      makeRunner: threadRunner({ file, failpoints }, this.options.writerThread),
+      onDeath: (error) => this.options.requestExit(EXIT.restartRequired, error.message),
+      onFencedOut: (reason) => this.options.requestExit(EXIT.ok, reason),
+      onState,
+      observer: {
+        committed: (units, ms) => {
+          this.metrics.commitSeconds.observe(ms / 1_000);
+          this.metrics.commitUnits.inc(units);
+        },
+        failed: () => this.metrics.commitFailures.inc(),
+        logMended: () => this.core.log.warn({ file: `${file}-wal` }, LOG_MENDED),
+      },
+    });
+  }
+
+  #makeEngine(): Engine {
+    const { project, mode, environment } = this.options;
+    const paths = projectPaths(project);
+    return new Engine({
+      core: this.core,
+      project,
+      mode,
+      environment,
+      loaded: this.loaded,
+      lockfile: paths.lockfile,
+      mediaFolder: paths.mediaDir,
+      files: this.media,
+      linkKey: () => linkKeyIn(paths.linkKey),
+      admit: () => this.admitRead(),
+      observer: this.#observer(),
+    });
+  }
+
+  #observer(): EngineObserver {
+    const { log } = this.options;
+    return {
+      accepted: (endpoint, kind) => this.metrics.accepted.inc({ endpoint, kind }),
+      duplicate: (endpoint, conflict) => this.metrics.duplicates.inc({ endpoint, conflict: String(conflict) }),
+      handled: ({ endpoint }, outcome) => this.metrics.handled.inc({ endpoint, outcome }),
+      sent: ({ endpoint }, outcome) => this.metrics.sends.inc({ endpoint, outcome }),
+      pressRefused: (endpoint) => this.metrics.pressesRefused.inc({ endpoint }),
+      reactionDropped: (endpoint) => this.metrics.reactionsDropped.inc({ endpoint }),
+      pluginFailed: (slot) => this.metrics.pluginFailures.inc({ plugin: `root/${slot}` }),
+      counted: (counter, labels) => this.pluginMetrics.count(counter, labels),
+      endpointChanged: () => this.readiness.look(),
+      secrets: (texts) => log.secrets.add(texts),
+      served: (generation) => {
+        this.pluginMetrics.serve(generation.candidate.counters, generation.candidate.gauges);
+        log.setLevel(generation.loaded.config.log_level);
+        this.disk.limitsChanged();
+        this.readiness.look();
+      },
+    };
+  }
+
+  closeDatabase(): Promise<void> {
+    return this.database.close();
+  }
+
+  #makeHousekeeping(): Housekeeping {
+    const config = (): LoadedConfig['config'] => this.engine.runtime.loaded.config;
+    const files = new MediaRetention(this.core, this.media, {
+      days: () => config().files.days,
+      copyDays: () => config().inbox.bodyDays,
+    });
+    const keep = (): KeepFor => {
+      const { inbox, outbox } = config();
+      return { bodyDays: inbox.bodyDays, idDays: inbox.idDays, outboxDays: outbox.days };
+    };
+    return new Housekeeping(this.core, keep, (now) => files.run(now));
+  }
+
+  #makeReadiness(): Readiness {
+    const { runtimeId, log } = this.options;
+    const { runtime, gate } = this.engine;
+    return new Readiness({
+      clock: systemClock,
+      facts: () => ({
+        database: this.database.state,
+        noRoom: this.disk.low,
+        generation: runtime.current?.number ?? null,
+        failure: runtime.lastFailure,
+        requirements: runtime.loaded.config.http.readiness,
+        endpoint: (id) => endpointFact(this.engine.endpoints.get(id)),
+      }),
+      identity: () => ({
+        project: this.name,
+        version: VERSION,
+        runtimeId,
+        configVersion: runtime.loaded.version,
+        ingress: gate.state?.state ?? 'paused', // not known: it has two words, and this one promises nothing
+      }),
+      changed: ({ ready, state, checks }) => {
+        const unmet = checks.filter((check) => !check.ready).map(({ component }) => component);
+        log.logger.info({ ready, state, unmet }, 'readiness changed');
+        void this.tell({ type: 'ready.changed', at: systemClock.now(), runtimeId, data: { ready, state, unmet } });
+      },
+    });
+  }
+
+  #makeDiskBudget(): DiskBudget {
+    const { project, log } = this.options;
+    const paths = projectPaths(project);
+    return new DiskBudget({
+      folders: [paths.stateDir, paths.dataDir],
+      database: this.file,
+      limits: () => this.engine.runtime.loaded.config.disk,
+      clock: systemClock,
+      changed: (low) => {
+        if (low === undefined) log.logger.info({}, 'disk has room again');
+        else log.logger.error({ reason: low }, 'disk budget is used up: ingress is refused');
+        this.readiness.look();
+      },
+    });
+  }
+
+  #makeMetrics(): Metrics {
+    const { engine, facts } = this;
+    return createMetrics(
+      { version: VERSION, runtimeId: this.options.runtimeId },
+      {
+        project: () => this.name,
+        ready: () => this.readiness.ready,
+        generation: () => engine.runtime.current?.number ?? 0,
+        stored: () => readStoredFigures(this.core, this.file),
+        streams: () => facts.streams,
+        inboxPending: () => (facts.state === undefined ? undefined : engine.inbox.pending),
+        inboxRunning: () => engine.dispatcher.running,
+        outboxRunning: () => engine.sender.running,
+        eventHead: () => (facts.state === undefined ? undefined : facts.head),
+        eventOldest: () => facts.retention?.oldest(),
+        endpoints: () =>
+          engine.endpoints.all().map(({ spec, state }) => ({ id: spec.id, online: state.state === 'online' })),
+        disk: () => this.disk.use(),
+        ingressPaused: () => engine.gate.state && Number(engine.gate.state.state === 'paused'),
+        logs: () => this.options.log.counts(),
+      },
+    );
+  }
+}

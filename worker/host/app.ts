@@ -1,0 +1,299 @@
+// The composition root: the only file that wires. Address bound → database → engine → events → HTTP, in this order up, in the reverse order down.
+// The parts themselves are made in `app-parts.ts`.
+//
+//   A1  Up means: the server listens and the first assembly has a result, good or bad. A database that does not open, a plugin that
+//       fails, a required account that is missing end no process: readiness says so.
+//   A2  A database that opens later starts everything that was waiting for it.
+//   A3  Stop order: ingress closed, streams told, handlers drained, sends ended, accounts, stores. Each step has a limit and a line of log.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Cut } from '../../shared/api/control.ts';
+import { coerceError } from '../../shared/svc-error.ts';
+import { within } from '../../shared/time/abort.ts';
+import { systemClock } from '../../shared/time/clock.ts';
+import { conversationId, sandboxArrival, sandboxPress } from '../adapters/sandbox/arrival.ts';
+import { chatView } from '../adapters/sandbox/chat-view.ts';
+import { type Core, reasonOf } from '../core/core.ts';
+import { drainTimes } from '../core/drain-times.ts';
+import { ANSWER_TURNS, turns } from '../core/turns.ts';
+import type { DatabaseState } from '../database/database-host.ts';
+import { fileFacts, loadProjectState } from '../database/project-state.ts';
+import { countStarts } from '../database/starts-ledger.ts';
+import { cutOf } from '../engine/left-at-work.ts';
+import type { HostPort, NextGeneration, ReloadOptions } from '../http/host-api.ts';
+import { createHttpServer, type HttpServer } from '../http/server/server.ts';
+import { accountWarnings } from '../runtime/checks/account-findings.ts';
+import type { Candidate } from '../runtime/loading/assemble.ts';
+import { watchProject } from '../runtime/loading/watch.ts';
+import { openEvents, recordThisStart, serveFirst } from './app-begin.ts';
+import type { App, AppOptions, StopCause } from './app-options.ts';
+import { Parts } from './app-parts.ts';
+import { refusedReload, requestRestart, restartInstead } from './app-restart.ts';
+import { hostStatus } from './app-status.ts';
+import { createHttpPort } from './http-port.ts';
+import { type OperatorPort, operatorPort } from './operator-api.ts';
+
+const READINESS_LOOK_MS = 500;
+const BEGIN_RETRY_MS = 1_000;
+const STOPPED: StopCause = { code: 0, reason: 'stopped' };
+
+export function createApp(options: AppOptions): App {
+  return new Host(options);
+}
+
+class Host implements App {
+  readonly up: Promise<void>;
+  readonly #options: AppOptions;
+  readonly #parts: Parts;
+  readonly #http: HttpServer;
+  #starting: Promise<void> | undefined;
+  #address: { readonly host: string; readonly port: number } | undefined;
+  #endWatch: (() => Promise<void>) | undefined;
+  #looking: NodeJS.Timeout | undefined;
+  #stopping: ReturnType<App['stop']> | undefined;
+
+  constructor(options: AppOptions) {
+    this.#options = options;
+    this.#parts = new Parts(options, (state) => this.#databaseChanged(state));
+    const { host, port } = this.#parts.loaded.config.http;
+    this.#http = createHttpServer({
+      port: this.#httpPort(),
+      log: options.log.logger,
+      staticDir: consoleFolder(),
+      listen: options.listenHandle === undefined ? { host, port } : { handle: options.listenHandle },
+    });
+    this.up = this.#start();
+    this.up.catch(() => {}); // whoever waits for `up` hears of it
+  }
+
+  get runtimeId(): string {
+    return this.#options.runtimeId;
+  }
+  get server(): HttpServer['server'] {
+    return this.#http.server;
+  }
+  address(): { readonly host: string; readonly port: number } | undefined {
+    return this.#address;
+  }
+  isReady(): boolean {
+    return this.#parts.readiness.ready;
+  }
+  isOpening(): boolean {
+    return this.#parts.database.state.kind === 'opening';
+  }
+  status(): Promise<Readonly<Record<string, unknown>>> {
+    return hostStatus(this.#parts);
+  }
+  get operators(): OperatorPort {
+    return operatorPort(this.#parts);
+  }
+
+  #httpPort(): HostPort {
+    const { engine, readiness, metrics, facts, database } = this.#parts;
+    return createHttpPort({
+      options: this.#options,
+      engine,
+      readiness,
+      metrics,
+      storage: () => database.state,
+      events: () => facts.events,
+      status: () => this.status(),
+      admit: () => this.#parts.admit(),
+      reload: (caller, options) => this.reload(caller.actor, options),
+      requestRestart: (caller, keep) => requestRestart(this.#parts, caller.actor, keep),
+      sandbox: { arrival: sandboxArrival, press: sandboxPress, conversation: conversationId, view: chatView },
+    });
+  }
+
+  async #start(): Promise<void> {
+    const { database, facts, disk, readiness } = this.#parts;
+    database.onHead((head) => {
+      facts.head = head;
+    });
+    await this.#parts.begin();
+    await this.#http.bind(); // an address that cannot be had ends the start before anything of it
+    // Plugins are assembled while another thread opens the database.
+    const opened = database.open();
+    const first = this.#parts.engine.runtime.assembleFirst();
+    first.catch(() => {}); // told by the start of the engine
+    const room = disk.lookFirst(); // never rejects
+    await opened;
+    await room; // without it the host is not ready, and says so from the first
+    if (database.state.kind === 'open') await this.#begin(first);
+    else {
+      const reason = database.state.kind === 'failed' ? database.state.reason : '';
+      this.#log.error({ reason }, 'database could not be opened: tried again each second');
+      first.then(({ abort }) => abort.abort()).catch(() => {}); // too old by then
+    }
+    this.#refuseBadConfiguration();
+    if (facts.draining) return; // asked to stop before it was up
+    this.#address = await this.#http.listen();
+    if (this.#isOpen()) await this.#begin(); // it may have opened meanwhile
+    readiness.started();
+    this.#looking = setInterval(() => readiness.look(), READINESS_LOOK_MS);
+    this.#looking.unref();
+    if (this.#options.watch) await this.#watch();
+    this.#log.info({ ...this.#address }, 'up');
+    void turns(ANSWER_TURNS).then(() => this.#run());
+    disk.start();
+  }
+
+  /** Keys of a plugin that its schema refuses are a wrong configuration like any other: 78, and no port is bound. */
+  #refuseBadConfiguration(): void {
+    const { lastFailure, current } = this.#parts.engine.runtime;
+    if (current === undefined && (lastFailure?.code === 'config_invalid' || lastFailure?.code === 'secret_invalid'))
+      throw lastFailure;
+  }
+
+  #isOpen(): boolean {
+    return this.#parts.database.state.kind === 'open';
+  }
+
+  /** Everything that needs the database; once, whenever that opens. */
+  #begin(first?: Promise<Candidate>): Promise<void> {
+    this.#starting ??= this.#beginOnce(first).catch((error: unknown) => {
+      this.#starting = undefined;
+      this.#log.error({ err: error }, 'start over the opened database failed: tried again');
+      systemClock.after(BEGIN_RETRY_MS, () => {
+        if (this.#isOpen() && !this.#parts.facts.draining) void this.#begin().then(() => this.#wakeAll());
+      });
+    });
+    return this.#starting;
+  }
+
+  async #beginOnce(first?: Promise<Candidate>): Promise<void> {
+    const { core, facts, engine, housekeeping, file } = this.#parts;
+    // The two go in one commit, since each costs a sync; while that is under way, what is stored is read.
+    const stored = [loadProjectState(core.writer, core.reader, fileFacts(file)), recordThisStart(this.#parts)] as const;
+    const loaded = turns(1).then(() => engine.load());
+    const [state] = await Promise.all([...stored, loaded]);
+    facts.state = state;
+    if (state.isCopy) this.#log.warn({ epoch: state.epoch }, 'the database is a copy: events begin a new timeline');
+    core.projectId = state.projectId;
+    facts.head = Math.max(facts.head, state.head);
+    const starts = [...(await countStarts(core.reader)).values()];
+    facts.restarts = Math.max(0, starts.reduce((sum, n) => sum + n, 0) - 1);
+    openEvents(this.#parts, state);
+    await serveFirst(this.#parts, first);
+    facts.retention?.start();
+    housekeeping.start();
+    void this.#parts.media.removeHalves();
+    if (this.#address !== undefined) this.#run();
+  }
+
+  /** Once it listens: who has waited at the socket comes first, then what is stored. */
+  #run(): void {
+    const { facts, engine } = this.#parts;
+    if (!this.#isOpen() || facts.draining) return;
+    engine.dispatcher.start();
+    engine.sender.start();
+    engine.timers.start();
+    engine.outside.start();
+  }
+
+  async #watch(): Promise<void> {
+    this.#endWatch = await watchProject({
+      project: this.#options.project,
+      clock: systemClock,
+      changed: (files) => {
+        this.#log.info({ files }, 'files changed');
+        this.reload('watch', { orRestart: true }).catch(() => {}); // said by the runtime
+      },
+      failed: (error) => this.#log.warn({ err: error }, 'not every change of a file is seen: svc runtime reload'),
+    });
+  }
+
+  async reload(actor: string, options: ReloadOptions): Promise<NextGeneration> {
+    this.#options.onReload?.('begun');
+    try {
+      const generation = await this.#parts.engine.runtime.reload(actor, options);
+      this.#http.tokensChanged();
+      return { generation: generation.number, warnings: accountWarnings(this.#parts.core, generation) };
+    } catch (error) {
+      const known = coerceError(error);
+      if (known.code === 'restart_required' && options.orRestart)
+        await restartInstead(this.#parts, known.message, options.keep);
+      throw refusedReload(known, this.#options.owner);
+    } finally {
+      this.#options.onReload?.('ended');
+    }
+  }
+
+  stop(...[limitMs, end = STOPPED, onCut = () => {}]: Parameters<App['stop']>): ReturnType<App['stop']> {
+    return (this.#stopping ??= this.#stopAll(limitMs, end, onCut));
+  }
+
+  async #stopAll(limitMs: number, end: StopCause, onCut: (cut: Cut) => void): ReturnType<App['stop']> {
+    const { facts, readiness, engine, housekeeping, disk } = this.#parts;
+    const left = drainTimes(limitMs);
+    const cut: Cut[] = [];
+    const add = (part: Cut): void => {
+      cut.push(part);
+      onCut(part);
+    };
+    const step = (name: string, ms: number, work: () => Promise<unknown>): Promise<void> =>
+      this.#step({ name, ms, cut: (reason) => add({ name, count: null, reason }) }, work);
+    engine.dispatcher.rest(); // what is read now is for the next start: begun here, it would only be cut
+    await this.#http.stopListening();
+    await turns(ANSWER_TURNS); // requests that are here already are served
+    facts.draining = true;
+    clearInterval(this.#looking);
+    // A stop in the middle of a start: what is still being opened could not be closed.
+    await step('start', left('start'), () => this.up.catch(() => {}));
+    await step('event', left('event'), () => this.#tellStopping(end));
+    readiness.draining();
+    await step('watch', left('watch'), async () => this.#endWatch?.());
+    await step('http', left('http'), async () => this.#http.drain(left('http')));
+    await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cutOf(what, count).forEach(add)));
+    for (const part of [housekeeping, facts.retention, disk]) part?.stop();
+    await step('database', left('database'), () => this.#parts.closeDatabase()); // cut short, the next start has to do it
+    await step('http connections', left('connections'), async () => this.#http.close());
+    return { cut };
+  }
+
+  #tellStopping({ code, reason }: StopCause): Promise<void> {
+    const { core } = this.#parts;
+    const data = { reason, exitCode: code };
+    return this.#parts.tell({ type: 'runtime.stopping', at: core.clock.now(), runtimeId: core.runtimeId, data });
+  }
+
+  async #step(
+    { name, ms, cut }: { readonly name: string; readonly ms: number; readonly cut: (reason: string) => void },
+    work: () => Promise<unknown>,
+  ): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      const end = await within(work(), { ms, late: 'late' as const });
+      if (end === 'late') cut(`did not end within ${Math.round(ms)} ms`);
+    } catch (error) {
+      cut(reasonOf(this.#parts.core, error)); // a record keeps it
+    }
+    this.#log.info({ step: name, ms: Math.round(performance.now() - startedAt) }, 'stopping');
+  }
+
+  get #log(): Core['log'] {
+    return this.#parts.core.log;
+  }
+
+  #databaseChanged(state: DatabaseState): void {
+    if (state.kind === 'open') {
+      this.#log.info({}, 'database is open');
+      // At the first start `#start` waits for it; later it begins, or the runners go on.
+      if (this.#address !== undefined) void this.#begin().then(() => this.#wakeAll());
+    } else if (state.kind === 'failed')
+      this.#log.error({ code: state.code, reason: state.reason, hint: state.hint }, 'database is not usable');
+    this.#parts.readiness.look();
+  }
+
+  /** The database may have been away just when the runners were to start: starting them again wakes them. */
+  #wakeAll(): void {
+    if (this.#starting !== undefined) this.#run();
+    this.#parts.readiness.look();
+  }
+}
+
+/** The chat page beside the bundle; the built one where the sources run. */
+function consoleFolder(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  return import.meta.url.endsWith('.ts') ? join(here, '..', '..', 'dist', 'console') : join(here, 'console');
+}

@@ -1,0 +1,138 @@
+// What is kept for how long: texts, delivery ids, sent messages, buttons, keys, starts. Small deletes, one unit each, every few minutes.
+// Delivery ids outlive texts, so that a platform's late repeat is still recognised. Dead letters stay until somebody decides.
+//
+//   H1  Ages are by clocks of their own (kept-clock.ts). That of ids believes a jump once it has stood for as long as ids are kept: a delivery
+//       that is forgotten too early is handled twice. That of all else believes it after an hour: a text that a person was promised to be
+//       erased must not wait for a host that is seldom up.
+import { type RawBuilder, sql as raw } from 'kysely';
+import type { Timer } from '../../shared/time/clock.ts';
+import type { Core } from '../core/core.ts';
+import { forgetStarts } from '../database/starts-ledger.ts';
+import { sql, statement } from '../database/statement.ts';
+import type { Statement } from '../database/unit.ts';
+import { KeptClock } from './kept-clock.ts';
+
+export interface KeepFor {
+  readonly bodyDays: number;
+  readonly idDays: number;
+  readonly outboxDays: number;
+}
+
+const DAY_MS = 86_400_000;
+const BATCH = 500;
+const EVERY_MS = 300_000;
+const HOUR_MS = 3_600_000;
+const BUTTON_DAYS = 90;
+
+export class Housekeeping {
+  readonly #core: Core;
+  readonly #keep: () => KeepFor;
+  readonly #also: (now: number) => Promise<void>;
+  readonly #clock: KeptClock;
+  readonly #clockOfIds: KeptClock;
+  #timer: Timer | undefined;
+  #stopped = false;
+  /** Texts of items that ended before this are erased. */
+  #erasedTo = 0;
+
+  /** `also` is done after each pass, with the time by which things are kept, and never rejects. */
+  constructor(core: Core, keep: () => KeepFor, also: (now: number) => Promise<void> = async () => {}) {
+    this.#core = core;
+    this.#keep = keep;
+    this.#also = also;
+    this.#clock = new KeptClock(core, 'kept_clock', () => HOUR_MS);
+    this.#clockOfIds = new KeptClock(core, 'kept_clock_of_ids', () => keep().idDays * DAY_MS);
+  }
+
+  /** The time by which all but ids is kept. */
+  now(): Promise<number> {
+    return this.#clock.now();
+  }
+
+  start(): void {
+    this.#timer = this.#core.clock.after(EVERY_MS, () => {
+      void this.run().finally(() => {
+        if (!this.#stopped) this.start();
+      });
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+  }
+
+  /** One pass: each kind of row in batches until nothing is over its time. Never throws. */
+  async run(): Promise<void> {
+    let now: number | undefined;
+    try {
+      now = await this.#clock.keep();
+      for (const make of this.#passes(now, await this.#clockOfIds.keep()))
+        while (!this.#stopped && (await this.#batch([make()])) === BATCH);
+      while (!this.#stopped && (await this.#batch(forgetStarts(BATCH))) === BATCH);
+      if (!this.#stopped) this.#erasedTo = now - this.#keep().bodyDays * DAY_MS;
+    } catch (error) {
+      this.#core.log.warn({ err: error }, 'housekeeping did not finish');
+    }
+    if (!this.#stopped && now !== undefined) await this.#also(now);
+  }
+
+  /** How many rows the last of the statements took. */
+  async #batch(statements: readonly Statement[]): Promise<number> {
+    const answer = await this.#core.writer.commit({ name: 'housekeeping', statements });
+    return answer.kind === 'committed' ? (answer.rows.at(-1)?.length ?? 0) : 0;
+  }
+
+  #passes(now: number, nowOfIds: number): readonly (() => Statement)[] {
+    const { bodyDays, idDays, outboxDays } = this.#keep();
+    const before = (days: number): number => now - days * DAY_MS;
+    const texts = before(bodyDays);
+    const erased = Math.min(this.#erasedTo, texts); // a clock that was set back since
+    return [
+      // From where the pass before it ended: rows without a text are not walked again each time. `+state`: by the index of the time, not
+      // through all that is done.
+      () =>
+        deletion(
+          raw`UPDATE inbox SET body = NULL WHERE seq IN (SELECT seq FROM inbox WHERE done_at >= ${erased} AND done_at < ${texts} AND +state = 'done' AND body IS NOT NULL LIMIT ${BATCH}) RETURNING seq`,
+        ),
+      () =>
+        deletion(
+          raw`DELETE FROM inbox WHERE seq IN (SELECT seq FROM inbox WHERE done_at < ${nowOfIds - idDays * DAY_MS} AND +state = 'done' LIMIT ${BATCH}) RETURNING seq`,
+        ),
+      () =>
+        deletion(
+          raw`DELETE FROM handler_runs WHERE (item_id, handler) IN (SELECT item_id, handler FROM handler_runs AS run WHERE ${isOver('run')} LIMIT ${BATCH}) RETURNING item_id`,
+        ),
+      // Results for items go with what the item decided; these are of routes, and of items that were dropped.
+      () =>
+        deletion(
+          raw`DELETE FROM once_results WHERE (item_id, handler, step) IN (SELECT item_id, handler, step FROM once_results AS run WHERE run.at < ${before(1)} AND ${isOver('run')} LIMIT ${BATCH}) RETURNING item_id`,
+        ),
+      () =>
+        deletion(
+          raw`DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE done_at < ${before(outboxDays)} AND (state = 'sent' OR is_dropped = 1) LIMIT ${BATCH}) RETURNING seq`,
+        ),
+      () =>
+        deletion(
+          raw`DELETE FROM buttons WHERE token IN (SELECT token FROM buttons WHERE created_at < ${before(BUTTON_DAYS)} LIMIT ${BATCH}) RETURNING token`,
+        ),
+      () =>
+        deletion(
+          raw`DELETE FROM dialogs WHERE owner IN (SELECT owner FROM dialogs WHERE expires_at < ${now} LIMIT ${BATCH}) RETURNING owner`,
+        ),
+      () =>
+        deletion(
+          raw`DELETE FROM idempotency WHERE (key, route) IN (SELECT key, route FROM idempotency WHERE at < ${before(1)} LIMIT ${BATCH}) RETURNING key`,
+        ),
+    ];
+  }
+}
+
+/** The item of the row is done, or was never one. By key: the inbox is not walked. */
+const isOver = (table: string): RawBuilder<unknown> =>
+  raw`NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.id = ${raw.ref(`${table}.item_id`)} AND inbox.state <> 'done')`;
+
+/** A raw statement whose RETURNING rows say how many it took. */
+function deletion(query: RawBuilder<unknown>): Statement {
+  return statement({ compile: () => query.compile(sql) });
+}

@@ -1,0 +1,64 @@
+// The wire schemas by the name under which routes and the OpenAPI document speak of them. Loaded when the first body is
+// checked or the document is asked for, not at the start: TypeBox takes its time to load. Types are free.
+import type { Static } from 'typebox';
+import { chatMessagesSchema, chatPressSchema, chatSaySchema, chatTakenSchema } from '../../../shared/api/chat.ts';
+import { endpointSchema, endpointsSchema } from '../../../shared/api/endpoint.ts';
+import { eventPageSchema } from '../../../shared/api/event.ts';
+import { inboxItemSchema, inboxPageSchema } from '../../../shared/api/inbox.ts';
+import { dropSchema, holdSchema, replaySchema } from '../../../shared/api/item.ts';
+import { outboxItemSchema, outboxPageSchema } from '../../../shared/api/outbox.ts';
+import { problemSchema } from '../../../shared/api/problem.ts';
+import { readinessReportSchema } from '../../../shared/api/readiness.ts';
+import {
+  acceptedSchema,
+  configSchema,
+  echoSchema,
+  healthSchema,
+  ingressChangeSchema,
+  ingressSchema,
+  logsSchema,
+  nothingSchema,
+  openapiSchema,
+  pluginsSchema,
+  readySchema,
+  reloadedSchema,
+  statusSchema,
+} from '../../../shared/api/runtime.ts';
+import { webhookAddressesSchema, webhookRegisteredSchema } from '../../../shared/api/webhook.ts';
+
+export const schemas = {
+  Accepted: acceptedSchema,
+  ChatMessages: chatMessagesSchema,
+  ChatPress: chatPressSchema,
+  ChatSay: chatSaySchema,
+  ChatTaken: chatTakenSchema,
+  Config: configSchema,
+  Drop: dropSchema,
+  Endpoint: endpointSchema,
+  Endpoints: endpointsSchema,
+  EventPage: eventPageSchema,
+  Health: healthSchema,
+  Hold: holdSchema,
+  InboxItem: inboxItemSchema,
+  InboxPage: inboxPageSchema,
+  Ingress: ingressSchema,
+  IngressChange: ingressChangeSchema,
+  Logs: logsSchema,
+  Nothing: nothingSchema,
+  OpenApi: openapiSchema,
+  OutboxItem: outboxItemSchema,
+  OutboxPage: outboxPageSchema,
+  Plugins: pluginsSchema,
+  Problem: problemSchema,
+  ReadinessReport: readinessReportSchema,
+  Ready: readySchema,
+  Reloaded: reloadedSchema,
+  Echo: echoSchema,
+  Replay: replaySchema,
+  Status: statusSchema,
+  WebhookAddresses: webhookAddressesSchema,
+  WebhookRegistered: webhookRegisteredSchema,
+} as const;
+
+export type SchemaName = keyof typeof schemas;
+export type BodyOf<N extends SchemaName> = Static<(typeof schemas)[N]>;

@@ -1,0 +1,63 @@
+// How many wrong tokens one source may try: ten a minute, then 429 until its minute ends. Only failures are counted and
+// only failures are refused, so a flood of wrong tokens never locks a valid one out. IPv6 sources count by subnet.
+// Memory is bounded: beyond 10,000 sources a minute the rest share one budget. The store counts by the wall clock: once that is set back, all begin
+// anew, because nobody would be let in before it has caught up.
+import type { MemoryStore } from 'express-rate-limit';
+import { systemClock } from '../../../shared/time/clock.ts';
+import { ClockSteps } from '../../../shared/time/clock-steps.ts';
+
+export interface FailureBudgetOptions {
+  /** Failures allowed per source and window. Default 10. */
+  readonly limit?: number;
+  /** Length of the window. Default 60,000. */
+  readonly windowMs?: number;
+}
+
+interface Counted {
+  readonly store: MemoryStore;
+  readonly keyOf: (address: string) => string;
+}
+
+const MOST_SOURCES = 10_000;
+const EVERYONE_ELSE = '*';
+
+export class FailureBudget {
+  readonly #limit: number;
+  readonly #windowMs: number;
+  readonly #steps = new ClockSteps(systemClock);
+  #opening: Promise<Counted> | undefined;
+
+  constructor({ limit = 10, windowMs = 60_000 }: FailureBudgetOptions = {}) {
+    this.#limit = limit;
+    this.#windowMs = windowMs;
+  }
+
+  /** Counts a failure; gives the milliseconds to wait once the budget is spent, else undefined. */
+  async spend(address: string): Promise<number | undefined> {
+    const counted = await (this.#opening ??= open(this.#windowMs));
+    if (this.#steps.setBack() > 0) await counted.store.resetAll();
+    const { totalHits, resetTime } = await counted.store.increment(keyIn(counted, address));
+    if (totalHits <= this.#limit) return undefined;
+    const waitMs = (resetTime?.getTime() ?? Date.now() + this.#windowMs) - Date.now();
+    return Math.max(1, waitMs);
+  }
+
+  /** Ends the store's timer. */
+  close(): void {
+    void this.#opening?.then(({ store }) => store.shutdown());
+  }
+}
+
+/** Loaded with the first failure: a start needs none of it. */
+async function open(windowMs: number): Promise<Counted> {
+  const { ipKeyGenerator, MemoryStore } = await import('express-rate-limit');
+  const store = new MemoryStore();
+  store.init({ windowMs } as Parameters<MemoryStore['init']>[0]);
+  return { store, keyOf: ipKeyGenerator };
+}
+
+function keyIn({ store: { current, previous }, keyOf }: Counted, address: string): string {
+  const key = keyOf(address);
+  const isKnown = current.has(key) || previous.has(key);
+  return isKnown || current.size + previous.size < MOST_SOURCES ? key : EVERYONE_ELSE;
+}

@@ -1,0 +1,216 @@
+// Upgrades: of clients at `/api/ws`, after origin, token and limits are found good, and of platforms at the address of an account whose
+// adapter takes WebSockets, by the platform's rules. Refusals are real HTTP answers, but for one that browsers would not see (`closeUnknown`).
+// An Upgrade header anywhere else is ignored, as HTTP allows (RFC 9110, 7.8): Java's client offers HTTP/2 with its first request, whatever that is.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { ERRORS } from '../../../shared/error-codes.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import { respondProblem } from '../answer/respond.ts';
+import type { Caller } from '../host-api.ts';
+import { type Credentials, readCredentials, readToken } from '../request/authenticate.ts';
+import { isAllowedOrigin } from '../request/cors.ts';
+import { deliveryOf } from '../request/delivery.ts';
+import { admit, findRoute, type GateParts, type Passed } from '../request/gate.ts';
+import { checkQuery } from '../request/query-check.ts';
+import { contextOf } from '../request/request-context.ts';
+import { hasContent } from '../request/request-head.ts';
+import { checkStreamLimit } from '../routes/events.ts';
+import type { Match } from '../routes/route.ts';
+import { WEBHOOK_PATH } from '../routes/webhooks.ts';
+import { closeWebSocket } from './closed-web-socket.ts';
+
+export const WEBSOCKET_PROTOCOL = 'svc.v1';
+const BEARER_PROTOCOL = 'svc.bearer.';
+
+export interface UpgradeParts extends GateParts {
+  readonly server: Server;
+  readonly isDraining: () => boolean;
+  newResponse(request: IncomingMessage): ServerResponse;
+  /** An upgrade was refused with this response. */
+  onAnswered(request: IncomingMessage, response: ServerResponse): void;
+}
+
+export interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  /** The answers to the requests before it on the connection; left out: there are none. */
+  readonly earlier?: Promise<void> | undefined;
+}
+
+/** A socket without a listener for errors would end the process with its first one; it closes by itself. */
+const ignore = (): void => {};
+
+/** Takes over a socket on which an upgrade was asked for. Never throws. */
+export async function serveUpgrade(parts: UpgradeParts, { request, socket, head, earlier }: Upgrade): Promise<void> {
+  socket.on('error', ignore);
+  if (earlier !== undefined) await earlier;
+  if (socket.destroyed) return;
+  try {
+    const passed = findRoute(parts, request);
+    const match = webSocketMatch(request, passed);
+    if (match === undefined) return serveAsRequest(parts, { request, socket, head });
+    contextOf(request).match = match;
+    checkHandshake(request);
+    if (match.route.path === WEBHOOK_PATH) {
+      const complete = admitPlatform(parts, request, { passed, match });
+      return complete(request, socket, head);
+    }
+    const caller = await admitWebSocket(parts, request, { passed, match });
+    if (!socket.writable) return;
+    if (caller === 'unknown') return closeUnknown(parts, request, socket);
+    parts.port.events.upgrade(request, socket, head, caller);
+  } catch (error) {
+    const response = attach(parts, request, socket);
+    if (response === undefined) return;
+    response.once('close', () => parts.onAnswered(request, response));
+    respondProblem(request, response, error);
+  }
+}
+
+function webSocketMatch(request: IncomingMessage, { found }: Passed): Match | undefined {
+  const { method, headers, httpVersion } = request;
+  // RFC 9110, 7.8: in HTTP/1.0 the header is ignored.
+  const isWebSocket = headers.upgrade?.toLowerCase() === 'websocket' && method === 'GET' && httpVersion === '1.1';
+  return isWebSocket && found.kind === 'match' && found.match.route.answers[101] === 'websocket'
+    ? found.match
+    : undefined;
+}
+
+/** Base64 of 16 bytes. */
+const KEY = /^[+/0-9A-Za-z]{22}==$/;
+/** 8 is the draft that some old clients still speak; its frames are those of 13. */
+const VERSIONS: ReadonlySet<unknown> = new Set(['13', '8']);
+
+/** The library that completes the handshake would take a body for frames, and refuse the others in words of its own, as HTML. */
+function checkHandshake(request: IncomingMessage): void {
+  const { headers } = request;
+  if (hasContent(request)) throw new SvcError('invalid_request', 'an upgrade is not taken with a body');
+  if (!KEY.test(headers['sec-websocket-key'] ?? ''))
+    throw new SvcError('invalid_request', 'the header Sec-WebSocket-Key is missing or malformed');
+  if (!VERSIONS.has(headers['sec-websocket-version']))
+    throw new SvcError('upgrade_required', 'this version of WebSocket is not spoken here', {
+      hint: 'Send Sec-WebSocket-Version: 13.',
+    });
+}
+
+/** What completes the handshake. Throws what the platform is to read. */
+function admitPlatform(
+  { port, authenticator, isDraining }: UpgradeParts,
+  request: IncomingMessage,
+  { passed, match }: { readonly passed: Passed; readonly match: Match },
+): ReturnType<GateParts['port']['platformSockets']['open']> {
+  contextOf(request).entered = true;
+  const { query } = passed.target;
+  const isTokenOurs = (): boolean =>
+    authenticator.knows(readCredentials(request.headers.authorization), port.settings().tokens);
+  const delivery = deliveryOf({ request, query, bytes: Buffer.alloc(0), isTokenOurs }, match.params.path ?? '');
+  const complete = port.platformSockets.open(delivery);
+  if (isDraining()) throw new SvcError('draining', 'the host is stopping');
+  return complete;
+}
+
+async function admitWebSocket(
+  parts: UpgradeParts,
+  request: IncomingMessage,
+  { passed, match }: { readonly passed: Passed; readonly match: Match },
+): Promise<Caller | 'unknown'> {
+  const { port } = parts;
+  const credentials = readWebSocketCredentials(request);
+  if (!isAllowedOrigin(request, port.settings())) {
+    throw new SvcError('forbidden_origin', 'this origin may not open a WebSocket', {
+      hint: 'List it in http.corsOrigins.',
+    });
+  }
+  const caller = await admit(parts, request, { scope: match.scope, credentials }).catch(
+    (refusal: unknown): 'unknown' => {
+      if (offersBearer(request) && refusal instanceof SvcError && refusal.code === 'invalid_token') return 'unknown';
+      throw refusal;
+    },
+  );
+  if (caller === undefined) throw new Error('a WebSocket without a caller');
+  if (caller === 'unknown') return caller;
+  checkQuery(passed.target.query, match.route.query ?? {});
+  if (parts.isDraining()) throw new SvcError('draining', 'the host is stopping');
+  checkStreamLimit(port, caller);
+  return caller;
+}
+
+/** Only browsers send the token by the pair, and their pages see no 401: here it is close code 1008, counted as the 401 that it stands for. */
+function closeUnknown({ newResponse, onAnswered }: UpgradeParts, request: IncomingMessage, socket: Duplex): void {
+  contextOf(request).faultStatus = ERRORS.invalid_token.status;
+  closeWebSocket(request, socket, { protocol: WEBSOCKET_PROTOCOL, code: 1008, reason: 'this token is not known' });
+  onAnswered(request, newResponse(request));
+}
+
+/** The Authorization header, or for browsers the pair of subprotocols; not both. */
+export function readWebSocketCredentials(request: IncomingMessage): Credentials {
+  const fromHeader = readCredentials(request.headers.authorization);
+  const protocols = protocolsOf(request);
+  if (protocols === undefined) return fromHeader;
+  const bearers = protocols.filter((name) => name.startsWith(BEARER_PROTOCOL));
+  const isPair =
+    protocols.filter((name) => name === WEBSOCKET_PROTOCOL).length === 1 && bearers.length + 1 === protocols.length;
+  if (!isPair || bearers.length > 1) {
+    throw new SvcError('invalid_request', 'the subprotocols are not the ones spoken here', {
+      hint: `Offer ${WEBSOCKET_PROTOCOL}, and ${BEARER_PROTOCOL} followed by the token in base64url.`,
+    });
+  }
+  const [bearer] = bearers;
+  if (bearer === undefined) return fromHeader;
+  if (fromHeader.kind !== 'absent') return { kind: 'malformed' };
+  return readBase64Url(bearer.slice(BEARER_PROTOCOL.length));
+}
+
+const protocolsOf = ({ headers }: IncomingMessage): readonly string[] | undefined =>
+  headers['sec-websocket-protocol']?.split(',').map((name) => name.trim());
+
+const offersBearer = (request: IncomingMessage): boolean =>
+  protocolsOf(request)?.some((name) => name.startsWith(BEARER_PROTOCOL)) === true;
+
+function readBase64Url(text: string): Credentials {
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? readToken(bytes.toString('latin1')) : { kind: 'malformed' };
+}
+
+/**
+ * Through the parser again, without what offers the upgrade: Node's has let go of the socket, and knows nothing of a body where an upgrade is
+ * offered. What it has taken of the connection goes in front of what still comes.
+ */
+function serveAsRequest(parts: UpgradeParts, { request, socket, head }: Upgrade): void {
+  const response = attach(parts, request, socket);
+  if (response === undefined) return;
+  response.detachSocket(socket as Socket);
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = rawHeaders.flatMap((name, at) => {
+    if (at % 2 === 1 || OFFER.has(name.toLowerCase())) return [];
+    const value = rawHeaders[at + 1] ?? '';
+    return [`${name}: ${name.toLowerCase() === 'connection' ? withoutOffer(value) : value}\r\n`];
+  });
+  const start = `${method} ${url} HTTP/${httpVersion}\r\n${lines.join('')}\r\n`;
+  socket.unshift(Buffer.concat([Buffer.from(start, 'latin1'), head]));
+  parts.server.emit('connection', socket);
+}
+
+const OFFER = new Set(['upgrade', 'http2-settings']);
+const withoutOffer = (connection: string): string =>
+  connection
+    .split(',')
+    .filter((option) => !OFFER.has(option.trim().toLowerCase()))
+    .join(',')
+    .trim();
+
+/** A response on a socket that the HTTP parser has let go of; the connection ends with it. */
+function attach(parts: UpgradeParts, request: IncomingMessage, socket: Duplex): ServerResponse | undefined {
+  const response = parts.newResponse(request);
+  response.shouldKeepAlive = false;
+  response.once('finish', () => socket.end());
+  try {
+    response.assignSocket(socket as Socket);
+    return response;
+  } catch {
+    socket.destroy(); // an answer to an earlier request is still on its way: the client broke the order
+    return undefined;
+  }
+}

@@ -1,0 +1,176 @@
+// What a worker in the foreground tells an owner that listens on NOTIFY_SOCKET (sd_notify(3)): up, reloading, stopping, a line of status, and that it lives.
+//
+// Node has no datagram sockets of the Unix kind. What packages there are need a compiler and systemd's headers; so the words go through the program
+// `systemd-notify`, which is where systemd is, knows sockets by path and by abstract name, and (since systemd 246) waits until its words are taken:
+// with `NotifyAccess=all` none is lost. A ping of the watchdog is a process each third of its time, about 3 ms of CPU.
+//
+//   T1  Words go one after another, in order; pings that meet a waiting word are left out.
+//   T2  A ping is sent by the event loop, so that a blocked loop sends none.
+//   T3  An owner that cannot be told stops nothing: it is said once.
+import { spawn } from 'node:child_process';
+import type { Log } from '../../../shared/log/logger.ts';
+import { INIT_VARIABLE } from '../../../shared/process/first-process.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface OwnerNotifier {
+  /** Somebody asked to be told. */
+  readonly heard: boolean;
+  /** A start that takes long is at work: the owner's limit for it is put off. */
+  goesOn(what: string): void;
+  /** Listening, and the first assembly has a result. Pings begin. */
+  up(): void;
+  /** A line for `systemctl status`. */
+  status(text: string): void;
+  /** To be followed by `reloaded`, whatever came of it. */
+  reloading(): void;
+  reloaded(): void;
+  stopping(reason: string): void;
+  /** Ends the pings. */
+  close(): void;
+}
+
+export interface NotifierOptions {
+  readonly environment: Environment;
+  readonly log: Pick<Log['logger'], 'warn'>;
+  readonly pid?: number;
+}
+
+/** Variables that are a process's own: its children get none of them. */
+export const OWNER_VARIABLES = [
+  'NOTIFY_SOCKET',
+  'WATCHDOG_USEC',
+  'WATCHDOG_PID',
+  'LISTEN_FDS',
+  'LISTEN_PID',
+  'LISTEN_FDNAMES',
+  INIT_VARIABLE,
+];
+
+const PROGRAM = 'systemd-notify';
+/** By then there has to be another word of a start that goes on. */
+const EXTENSION_MS = 30_000;
+const EXTEND_EVERY_MS = 5_000;
+const LONGEST_STATUS = 200;
+const PINGS_PER_SPAN = 3;
+/** A word that is not taken by then is given up. */
+const WORD_MS = 10_000;
+
+const SILENT: OwnerNotifier = {
+  heard: false,
+  goesOn: () => {},
+  up: () => {},
+  status: () => {},
+  reloading: () => {},
+  reloaded: () => {},
+  stopping: () => {},
+  close: () => {},
+};
+
+/** Says nothing where nobody listens. */
+export function ownerNotifier({ environment, log, pid = process.pid }: NotifierOptions): OwnerNotifier {
+  const socket = environment['NOTIFY_SOCKET'];
+  if (socket === undefined || !/^[/@]./.test(socket)) return SILENT;
+  return new Notifier({ NOTIFY_SOCKET: socket, PATH: environment['PATH'] }, pingMs(environment, pid), log);
+}
+
+/** Undefined where the watchdog is off, or watches another process. */
+function pingMs(environment: Environment, pid: number): number | undefined {
+  const spanUs = Number(environment['WATCHDOG_USEC']);
+  const watched = environment['WATCHDOG_PID'] ?? String(pid);
+  if (!(spanUs > 0) || watched !== String(pid)) return undefined;
+  return Math.max(1, Math.floor(spanUs / 1_000 / PINGS_PER_SPAN));
+}
+
+class Notifier implements OwnerNotifier {
+  readonly heard = true;
+  readonly #environment: Environment;
+  readonly #pingMs: number | undefined;
+  readonly #log: NotifierOptions['log'];
+  readonly #waiting: string[][] = [];
+  #busy = false;
+  #deaf = false;
+  #complained = false;
+  #isStopping = false;
+  #status = '';
+  #pings: NodeJS.Timeout | undefined;
+  #extendedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(environment: Environment, pingMs: number | undefined, log: NotifierOptions['log']) {
+    this.#environment = environment;
+    this.#pingMs = pingMs;
+    this.#log = log;
+  }
+
+  goesOn(what: string): void {
+    if (this.#isStopping || performance.now() - this.#extendedAt < EXTEND_EVERY_MS) return;
+    this.#extendedAt = performance.now();
+    this.#say([`EXTEND_TIMEOUT_USEC=${EXTENSION_MS * 1_000}`, `STATUS=starting: ${what}`]);
+  }
+
+  up(): void {
+    this.#say(['READY=1']);
+    if (this.#pingMs === undefined || this.#pings !== undefined) return;
+    this.#pings = setInterval(() => {
+      if (!this.#busy) this.#say(['WATCHDOG=1']);
+    }, this.#pingMs);
+    this.#pings.unref();
+  }
+
+  status(text: string): void {
+    const line = text.replaceAll(/\s+/g, ' ').slice(0, LONGEST_STATUS);
+    if (line === this.#status) return;
+    this.#status = line;
+    this.#say([`STATUS=${line}`]);
+  }
+
+  /** The time is that of CLOCK_MONOTONIC, as `Type=notify-reload` wants it. */
+  reloading(): void {
+    if (!this.#isStopping) this.#say(['RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1_000n}`]);
+  }
+
+  reloaded(): void {
+    if (!this.#isStopping) this.#say(['READY=1']);
+  }
+
+  stopping(reason: string): void {
+    this.#isStopping = true;
+    this.#status = `stopping: ${reason}`;
+    this.#say(['STOPPING=1', `STATUS=${this.#status.replaceAll(/\s+/g, ' ').slice(0, LONGEST_STATUS)}`]);
+  }
+
+  close(): void {
+    clearInterval(this.#pings);
+    this.#waiting.length = 0;
+    this.#deaf = true;
+  }
+
+  #say(words: string[]): void {
+    if (this.#deaf) return;
+    this.#waiting.push(words);
+    this.#next();
+  }
+
+  #next(): void {
+    if (this.#busy) return;
+    const words = this.#waiting.shift();
+    if (words === undefined) return;
+    this.#busy = true;
+    const child = spawn(PROGRAM, words, { env: { ...this.#environment }, stdio: 'ignore', timeout: WORD_MS });
+    child.unref();
+    child.once('error', (error) => this.#said(error.message, true));
+    child.once('exit', (code, signal) => this.#said(code === 0 ? undefined : `it ended with ${code ?? signal}`, false));
+  }
+
+  /** `error` and `exit` may both come. A word that got lost is no reason to keep the next one back; a program that is not there is. */
+  #said(fault: string | undefined, missing: boolean): void {
+    if (!this.#busy) return;
+    this.#busy = false;
+    if (fault !== undefined && !this.#complained) {
+      this.#complained = true;
+      this.#log.warn({ program: PROGRAM, fault }, 'the owner cannot be told how it goes');
+    }
+    if (missing) this.close();
+    this.#next();
+  }
+}

@@ -1,0 +1,299 @@
+// One worker from its first line of log to its exit code, whoever started it. Entry files give it a way to make the app and to exit.
+//
+// Order of a start: log → (supervised: hello, welcome) → configuration → state folder → writer lock → app → control socket → up.
+// Nothing is bound or made before the configuration is known to be good, nothing of the state is touched before the lock is held.
+//
+//   B1  Every end has a code of the contract and a line of log that says why; the record of the holder says it too.
+//   B2  SIGTERM, SIGINT, IPC and the control socket ask for the same drain; a repeated SIGTERM changes nothing, a second SIGINT on a terminal ends at once with 130.
+//   B3  The drain has a limit; what is left then is named and cut.
+//   B4  An error that nobody caught is the last line of the log, and ends with 1. A plugin that calls `process.exit` throws one.
+
+import type { Cut, RuntimeStatus } from '../../shared/api/control.ts';
+import type { Environment } from '../../shared/config/environment.ts';
+import type { LoadedConfig } from '../../shared/config/load.ts';
+import { supervisorSettings } from '../../shared/config/supervisor-settings.ts';
+import type { ControlListener } from '../../shared/control/control-listener.ts';
+import { ERRORS } from '../../shared/error-codes.ts';
+import { type ProjectPaths, projectPaths } from '../../shared/files/paths.ts';
+import { ensureStateFolder } from '../../shared/files/state-folder.ts';
+import { newRuntimeId, type RuntimeId } from '../../shared/identifiers.ts';
+import type { Log } from '../../shared/log/logger.ts';
+import { EXIT, type ExitCode } from '../../shared/process/exit-codes.ts';
+import { coerceError, messageOf } from '../../shared/svc-error.ts';
+import { within } from '../../shared/time/abort.ts';
+import { VERSION } from '../../shared/version.ts';
+import { ANSWER_TURNS, turns } from '../core/turns.ts';
+import { acquireWriterLock, formerEnd, type WriterLock } from '../database/writer-lock.ts';
+import type { App } from '../host/app-options.ts';
+import { reloadAnswer } from '../host/app-restart.ts';
+import { AppStart } from './app-start.ts';
+import { type ConsoleCapture, captureConsole } from './console-capture.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { inheritedSocket } from './inherited-socket.ts';
+import { ListenSocket } from './listen-socket.ts';
+import { OwnerLink } from './owner/owner-link.ts';
+import { linkToSupervisor, type SupervisorLink, type SupervisorListener } from './owner/supervisor-link.ts';
+import { listenToSignals } from './signals.ts';
+import { untilUp } from './start-progress.ts';
+import { stopApp } from './stop-app.ts';
+import { openWorkerControl } from './worker-control.ts';
+import { openWorkerLog } from './worker-log.ts';
+import type { WorkerOptions } from './worker-options.ts';
+import { type ReadinessTeller, tellReadiness, type WorkerPhase, workerStatus } from './worker-status.ts';
+
+const WATCHDOG_SECONDS = 15;
+const MESSAGE_CHARACTERS = 2_000;
+/** Of the time for a drain, what is left for saying how it went. */
+const LAST_STEPS_MS = 500;
+
+/** Runs until the end. Resolves once up; a start that fails ends the process with its code, or throws in the foreground so that the command can say it. */
+export async function runWorker(options: WorkerOptions): Promise<void> {
+  const worker = new Worker(options);
+  try {
+    await worker.start();
+  } catch (error) {
+    if (options.supervised) return worker.fail(error);
+    await worker.abandon(error);
+    if (worker.owned.givesUp(error)) return options.exit(EXIT.ok);
+    throw error;
+  }
+}
+
+class Worker {
+  readonly owned: OwnerLink;
+  readonly #options: WorkerOptions;
+  readonly #paths: ProjectPaths;
+  readonly #runtimeId: RuntimeId = newRuntimeId();
+  readonly #log: Log;
+  readonly #appStart: AppStart;
+  #heartbeat: Heartbeat | undefined;
+  #link: SupervisorLink | undefined;
+  #socket: ListenSocket | undefined;
+  #lock: WriterLock | undefined;
+  #control: ControlListener | undefined;
+  #app: App | undefined;
+  #config: LoadedConfig | undefined;
+  #teller: ReadinessTeller | undefined;
+  #capture: ConsoleCapture | undefined;
+  #phase: WorkerPhase = { state: 'starting', since: new Date().toISOString(), startedAt: new Date().toISOString() };
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#paths = projectPaths(options.project);
+    const { supervised, terminal, plainLog, environment, project, mode, watch, createApp } = options;
+    this.#log = openWorkerLog(this.#paths, { supervised, terminal, plain: plainLog, runtimeId: this.#runtimeId });
+    const stop = (reason: string): void => void this.#stop(EXIT.ok, reason);
+    this.owned = new OwnerLink({ supervised, environment, paths: this.#paths, log: this.#log.logger, stop });
+    const facts = { runtimeId: this.#runtimeId, log: this.#log, project, mode, watch, owner: this.owned.owner };
+    this.#appStart = new AppStart(
+      {
+        ...facts,
+        requestExit: (code, reason) => void this.#stop(code, reason),
+        onReload: (phase) => this.owned.reload(phase),
+      },
+      createApp,
+    );
+  }
+
+  async start(): Promise<void> {
+    const { project, mode, supervised, parent, terminal, environment } = this.#options;
+    process.umask(0o077);
+    process.chdir(project);
+    listenToSignals({
+      terminal,
+      supervised,
+      stop: (reason) => void this.#stop(EXIT.ok, reason),
+      force: (reason) => this.#end(EXIT.forced, reason),
+      reopen: () => this.#log.reopen(),
+      die: (kind, error) => this.#die(kind, error),
+    });
+    if (supervised)
+      this.#link = await linkToSupervisor({
+        runtimeId: this.#runtimeId,
+        parent,
+        ...(this.#options.standby === true
+          ? { prepare: (handed: Environment) => this.#appStart.prepare({ ...environment, ...handed }) }
+          : {}),
+        onLost: () => this.#end(EXIT.failed, 'the supervisor is gone'),
+      });
+    this.#log.secrets.follow((values) => this.#link?.send({ type: 'secrets', values }));
+    this.owned.begin();
+    this.#socket = new ListenSocket(this.#link, supervised ? undefined : inheritedSocket(environment));
+    const loaded = await this.#appStart.read({ ...environment, ...this.#link?.welcome.environment });
+    this.#configure(loaded);
+    ensureStateFolder(this.#paths.stateDir);
+    this.owned.keepLog(loaded.config.supervisor.log);
+    if (!(await this.owned.hasRoom(loaded.config.supervisor))) return this.#end(EXIT.ok, 'the restart window is spent');
+    this.#lock = acquireWriterLock(this.#paths, { runtimeId: this.#runtimeId, owner: this.owned.owner, mode });
+    this.#log.logger.info(
+      { version: VERSION, node: process.version, owner: this.owned.owner, mode, pid: process.pid },
+      'worker starting',
+    );
+    this.#link?.listen((message, socket) => this.#hear(message, socket));
+    const previous = formerEnd(this.#paths, this.#lock, this.#link?.welcome.previous);
+    this.#capture = captureConsole(this.#log);
+    const app = await this.#appStart.begin(loaded, { previous, ...this.#socket.handle(loaded.config.http) });
+    this.#app = app;
+    this.#control = await this.#openControl();
+    await untilUp(app, { file: this.#paths.database, link: this.#link, owned: this.owned });
+    if (this.#phase.state === 'starting') this.#up(app);
+  }
+
+  /** The start did not come to an end: last words, then the code of the error. */
+  fail(error: unknown): void {
+    const { code, message: text } = coerceError(error);
+    const message = this.#log.secrets.mask(text);
+    this.#log.logger.fatal({ err: error, code }, 'worker could not start');
+    this.#link?.send({ type: 'failure', message: message.slice(0, MESSAGE_CHARACTERS) });
+    this.#end(ERRORS[code].exit, message);
+  }
+
+  /** Gives back what a failed start of the foreground had taken, with its code for the next one to tell. */
+  async abandon(error: unknown): Promise<void> {
+    const { code, message } = coerceError(error);
+    await this.#app?.stop(LAST_STEPS_MS, { code: ERRORS[code].exit, reason: code });
+    await this.#control?.close();
+    this.#lock?.ending(ERRORS[code].exit, this.#log.secrets.mask(message));
+    this.#lock?.release();
+    this.#capture?.release(); // what the command says of it goes to its own streams
+    this.#log.flush();
+    await this.#log.drained();
+  }
+
+  #configure(loaded: LoadedConfig): void {
+    this.#config = loaded;
+    this.#log.secrets.add(loaded.secrets);
+    this.#log.setLevel(loaded.config.log_level);
+    for (const warning of loaded.warnings) this.#log.logger.warn({ warning }, 'configuration warning');
+    this.#link?.send({ type: 'settings', settings: supervisorSettings(loaded) });
+  }
+
+  #openControl(): Promise<ControlListener> {
+    const status = (): Promise<RuntimeStatus> =>
+      workerStatus({
+        phase: this.#phase,
+        runtimeId: this.#runtimeId,
+        owner: this.owned.owner,
+        mode: this.#options.mode,
+        app: this.#app,
+        socket: this.#socket?.holder ?? null,
+      });
+    return openWorkerControl({
+      owner: this.owned.owner,
+      ownerStop: this.owned.stopCommand,
+      log: this.#log,
+      app: () => this.#app,
+      status,
+      stop: (code, reason) => this.#stop(code, reason),
+    });
+  }
+
+  #up(app: App): void {
+    this.#enter('running');
+    const address = app.address();
+    this.#log.logger.info({ host: address?.host, port: address?.port }, 'worker up');
+    this.#link?.send({ type: 'up', host: address?.host ?? null, port: address?.port ?? null });
+    this.owned.up(app);
+    if (this.#link !== undefined)
+      this.#heartbeat = new Heartbeat({
+        beat: () => this.#link?.send({ type: 'heartbeat' }),
+        watchdogMs: () => (this.#config?.config.supervisor.watchdogSeconds ?? WATCHDOG_SECONDS) * 1_000,
+      });
+    void turns(ANSWER_TURNS).then(() => this.#watchOver(app));
+  }
+
+  #watchOver(app: App): void {
+    this.#options.guard?.(this.#runtimeId, { paths: this.#paths, log: this.#log, config: () => this.#config });
+    if (this.#link === undefined || this.#stopping !== undefined) return;
+    this.#teller = tellReadiness({
+      app,
+      send: (message) => this.#link?.send(message),
+      onConfig: (version) => this.#follow(version),
+    });
+  }
+
+  /** A reload took in another configuration: the supervisor's limits may be others, too. */
+  #follow(version: string): void {
+    if (version === this.#config?.version || this.#config === undefined) return;
+    try {
+      this.#configure(this.#appStart.readAgain());
+    } catch (error) {
+      this.#log.logger.warn({ err: error }, 'configuration changed again and is invalid now');
+    }
+  }
+
+  #enter(state: WorkerPhase['state']): void {
+    this.#phase = { ...this.#phase, state, since: new Date().toISOString() };
+  }
+
+  #hear(...[message, socket]: Parameters<SupervisorListener>): void {
+    switch (message.type) {
+      case 'listen':
+        this.#socket?.handed(socket);
+        return;
+      case 'stop':
+        void this.#stop(
+          message.purpose === 'restart' ? EXIT.restartRequested : EXIT.ok,
+          `${message.purpose} asked for by the supervisor`,
+        );
+        return;
+      case 'reopen_logs':
+        this.#log.reopen();
+        return;
+      case 'reload':
+        void this.#reload(message.id, message.orRestart);
+        return;
+      case 'welcome':
+      case 'prepare':
+        return; // taken by the link
+    }
+  }
+
+  /** What it has changed, or why it was refused, is told before it is answered: a status that is asked for after the answer has it. */
+  async #reload(id: number, orRestart: boolean): Promise<void> {
+    const answer = await reloadAnswer(this.#app, orRestart);
+    await this.#teller?.look();
+    this.#link?.send({ type: 'reloaded', id, ...answer });
+  }
+
+  #die(kind: string, error: unknown): void {
+    this.#log.logger.fatal({ err: error, kind }, 'error that nobody caught');
+    const message = this.#log.secrets.mask(messageOf(error));
+    this.#link?.send({ type: 'failure', message: `${kind}: ${message}`.slice(0, MESSAGE_CHARACTERS) });
+    this.#end(EXIT.failed, message);
+  }
+
+  /** The one drain. Coalesced: the first code stands. */
+  #stop(code: 0 | 51 | 75, reason: string): Promise<void> {
+    this.#stopping ??= this.#drain(code, reason);
+    return this.#stopping;
+  }
+
+  async #drain(code: 0 | 51 | 75, reason: string): Promise<void> {
+    const limitMs = (this.#config?.config.supervisor.stopTimeoutSeconds ?? 8) * 1_000 - LAST_STEPS_MS;
+    const began = performance.now();
+    this.#enter('draining');
+    this.#log.logger.info({ code, reason }, 'worker stopping');
+    this.#link?.send({ type: 'stopping', code, reason });
+    this.owned.stopping(reason);
+    const limit = { limitMs, graceMs: LAST_STEPS_MS / 2 };
+    const cut = this.#app === undefined ? [] : await stopApp(this.#app, { code, reason }, limit);
+    if (cut.length > 0) this.#log.logger.warn({ cut }, 'drain was cut');
+    this.#log.logger.info({ code, ms: Math.round(performance.now() - began) }, 'worker stopped');
+    this.owned.ended(code);
+    this.#end(code, reason, cut);
+  }
+
+  #end(code: ExitCode, reason: string, cut: readonly Cut[] = []): void {
+    this.#heartbeat?.stop();
+    this.#teller?.stop();
+    this.#lock?.ending(code, reason, cut);
+    if (code === EXIT.forced) this.#capture?.release();
+    else this.#capture?.keepToTheEnd();
+    const lost = this.#log.flush();
+    if (lost !== undefined) this.#link?.send({ type: 'log_lost', ...lost });
+    const last = Promise.all([this.#log.drained(), this.#control?.close()]);
+    void within(last, { ms: LAST_STEPS_MS / 5, late: undefined }).finally(() => this.#options.exit(code));
+  }
+}

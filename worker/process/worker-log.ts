@@ -1,0 +1,29 @@
+// Where a worker's log goes: under the supervisor to .svc/runtime.log, else to stdout, which its owner keeps.
+import { basename } from 'node:path';
+import type { ProjectPaths } from '../../shared/files/paths.ts';
+import { formatLogLine } from '../../shared/log/log-line.ts';
+import { createLog, type Log } from '../../shared/log/logger.ts';
+
+export interface WorkerLogOptions {
+  readonly supervised: boolean;
+  /** Stdout is a terminal: lines for people instead of JSON. */
+  readonly terminal: boolean;
+  /** JSON there, too. */
+  readonly plain?: boolean | undefined;
+  readonly runtimeId: string;
+}
+
+const PLAIN = { good: String, bad: String, warn: String, dim: String };
+
+export function openWorkerLog(
+  paths: ProjectPaths,
+  { supervised, terminal, plain = false, runtimeId }: WorkerLogOptions,
+): Log {
+  const base = { project: basename(paths.project), runtimeId };
+  if (supervised) return createLog({ destination: paths.runtimeLog, base });
+  return createLog({
+    destination: 1,
+    base,
+    ...(terminal && !plain ? { render: (line: string) => `${formatLogLine(line.trimEnd(), PLAIN)}\n` } : {}),
+  });
+}

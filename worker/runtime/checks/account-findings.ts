@@ -1,0 +1,102 @@
+// What can be said of accounts without asking their platforms: that one can never work, that two are one.
+import { type ConfigFault, dotted, faultLine } from '../../../shared/config/fault.ts';
+import { type LoadedConfig, locate } from '../../../shared/config/load.ts';
+import { isRecord } from '../../../shared/config/schema/json-schema.ts';
+import { CONFIG_FILE } from '../../../shared/files/paths.ts';
+import { messageOf } from '../../../shared/svc-error.ts';
+import { type Core, maskedText } from '../../core/core.ts';
+import type { EndpointSpec } from '../../endpoints/endpoint-runner.ts';
+import { isOptional } from '../../sdk/schema/optional.ts';
+import { isSecret } from '../../sdk/secret.ts';
+
+export interface AccountFindings {
+  readonly faults: readonly ConfigFault[];
+  /** Of adapters whose own rules threw: a start takes their accounts without asking. */
+  readonly warnings: readonly string[];
+}
+
+interface Accounts {
+  readonly candidate: { readonly endpoints: readonly EndpointSpec[] };
+  readonly loaded: LoadedConfig;
+}
+
+/** All of it, for whoever goes on with these accounts. In mode test secrets are made up where there are none. */
+export function accountWarnings(core: Pick<Core, 'mask'>, { candidate, loaded }: Accounts): readonly string[] {
+  if (loaded.mode === 'test') return [];
+  const { faults, warnings } = accountFaults(candidate.endpoints, loaded);
+  const all = [...faults.map(faultLine), ...warnings, ...doubleAccounts(candidate.endpoints, loaded)];
+  return all.map((warning) => maskedText(core, warning));
+}
+
+/** By each adapter's own rules. Accounts that are switched off may be unfinished. */
+export function accountFaults(endpoints: readonly EndpointSpec[], loaded: LoadedConfig): AccountFindings {
+  const faults: ConfigFault[] = [];
+  const warnings: string[] = [];
+  for (const spec of endpoints.filter(isOn(loaded))) {
+    const at = (message: string): ConfigFault => locate({ path: pointerOf(spec, loaded), message }, loaded);
+    try {
+      const fault = spec.adapter.fault?.(spec.values);
+      if (fault !== undefined) faults.push(at(`cannot work: ${fault.reason}; ${fault.remedy}`));
+    } catch (error) {
+      warnings.push(faultLine(at(`could not be judged: fault() of ${spec.adapter.name} failed: ${messageOf(error)}`)));
+    }
+  }
+  return { faults, warnings };
+}
+
+/** Platforms give what comes to one of two connections of an account, or end the other. */
+export function doubleAccounts(endpoints: readonly EndpointSpec[], loaded: LoadedConfig): string[] {
+  const first = new Map<string, EndpointSpec>();
+  return endpoints.filter(isOn(loaded)).flatMap((spec) => {
+    const { named, key } = identityOf(spec);
+    const other = key === undefined ? undefined : first.get(key);
+    if (key !== undefined && other === undefined) first.set(key, spec);
+    if (other === undefined) return [];
+    const [here, there] = [placeOf(spec, loaded), placeOf(other, loaded)];
+    const both = `at ${spec.adapter.name} both are one account: take one out, or give it one of its own`;
+    return [`${here.at} ${here.name} has the ${named} of ${there.name} (${there.at}): ${both}`];
+  });
+}
+
+const isOn =
+  ({ config }: LoadedConfig) =>
+  ({ slot, enabled }: EndpointSpec): boolean =>
+    enabled && config.plugins[slot]?.enabled === true;
+
+/**
+ * An account is known at its platform by the texts and secrets that it cannot be without; where there are none, by all of its keys. Where no
+ * secret is among them, port and login tell apart, too: a bouncer has many networks under one name.
+ */
+function identityOf({ adapter, values }: EndpointSpec): { readonly named: string; readonly key: string | undefined } {
+  const needed = Object.entries(adapter.account).flatMap(([key, schema]) => {
+    const value = values[key];
+    return !isOptional(schema) && (typeof value === 'string' || isSecret(value)) ? [key] : [];
+  });
+  const isBySecret = needed.some((name) => isSecret(values[name]));
+  const named = Object.keys(adapter.account).filter((name) => values[name] !== undefined);
+  const ofLogin = named.filter((name) => isOfLogin(name, values[name]));
+  const keys = needed.length === 0 ? named : isBySecret ? needed : ofLogin;
+  const key = JSON.stringify([adapter.name, ...keys.map((name) => [name, plain(values[name])])]);
+  // Without a key there is nothing to tell accounts apart by: their slots do.
+  return { named: needed.length > 0 ? needed.join(' and ') : 'keys', key: keys.length === 0 ? undefined : key };
+}
+
+const isOfLogin = (name: string, value: unknown): boolean =>
+  name === 'port' || typeof value === 'string' || isSecret(value) || isRecord(value);
+
+/** A secret's own JSON is a mask. */
+function plain(value: unknown): unknown {
+  if (isSecret(value)) return value.reveal();
+  if (Array.isArray(value)) return value.map(plain);
+  return isRecord(value) ? Object.entries(value).map(([key, inner]) => [key, plain(inner)]) : value;
+}
+
+function pointerOf({ slot, account }: EndpointSpec, { config }: LoadedConfig): string {
+  const index = config.plugins[slot]?.endpoints?.findIndex(({ id }) => id === account) ?? -1;
+  return index === -1 ? `/plugins/${slot}` : `/plugins/${slot}/endpoints/${index}`;
+}
+
+function placeOf(spec: EndpointSpec, loaded: LoadedConfig): { readonly name: string; readonly at: string } {
+  const { path, line, column } = locate({ path: pointerOf(spec, loaded), message: '' }, loaded);
+  return { name: dotted(path), at: `${CONFIG_FILE}:${line}:${column}` };
+}

@@ -1,0 +1,91 @@
+// What is wrong with definitions as they stand together, found at assembly rather than when somebody types a command or nothing comes.
+import { SvcError } from '../../../shared/svc-error.ts';
+import { eventKind, faultOfTypeName } from '../../events/event-types.ts';
+import {
+  type Capabilities,
+  type CommandCapability,
+  formerIds,
+  type SubscriptionCapability,
+} from '../../handling/plan/capabilities.ts';
+import { argumentsOf, readCommand } from '../../handling/plan/command-line.ts';
+import { phraseArguments } from '../../handling/plan/phrases.ts';
+import type { People } from '../../sdk/text/chat-line.ts';
+import { refuseBadSpec, refuseBadState } from './spec-checks.ts';
+
+/** Throws `definition_invalid`, naming the capability and its plugin. */
+export function refuseBadDefinitions(capabilities: Capabilities, prefix: string): void {
+  for (const capability of capabilities.all()) refuseBadSpec(capability);
+  for (const state of capabilities.states()) refuseBadState(state);
+  refuseFormerNames(capabilities);
+  for (const command of capabilities.ofKind('command')) refuseBadCommand(command, prefix);
+  for (const subscription of capabilities.ofKind('subscribe')) refuseUnknownEvent(subscription);
+}
+
+export interface Shadowed {
+  readonly id: string;
+  readonly slot: string;
+  /** The name or alias under which it is never reached. */
+  readonly name: string;
+  readonly by: string;
+}
+
+/** Commands that another one, earlier in the order, answers for. */
+export function shadowedCommands(capabilities: Capabilities): readonly Shadowed[] {
+  const owners = new Map<string, string>();
+  return capabilities.ofKind('command').flatMap(({ id, slot, name: own, spec }) =>
+    [own, ...(spec.aliases ?? [])].flatMap((name) => {
+      const by = owners.get(name);
+      if (by === undefined) owners.set(name, id);
+      return by === undefined || by === id ? [] : [{ id, slot, name, by }];
+    }),
+  );
+}
+
+const bad = ({ id, slot }: { readonly id: string; readonly slot: string }, what: string): SvcError =>
+  new SvcError('definition_invalid', `${id}: ${what}`, { details: { plugin: slot } });
+
+/** What is stored under a name is for one handler. */
+function refuseFormerNames(capabilities: Capabilities): void {
+  const heirs = new Map<string, string>();
+  for (const capability of capabilities.all())
+    for (const former of formerIds(capability)) {
+      if (capabilities.has(former))
+        throw bad(capability, `formerly names ${former}, which is there: it gets its own work`);
+      const other = heirs.get(former);
+      if (other !== undefined)
+        throw bad(capability, `formerly names ${former}, and so does ${other}: one gets its work`);
+      heirs.set(former, capability.id);
+    }
+}
+
+function refuseBadCommand(command: CommandCapability, prefix: string): void {
+  for (const name of [command.name, ...(command.spec.aliases ?? [])])
+    if (!/^\S+$/.test(name)) throw bad(command, `a name or an alias is one word, not ${JSON.stringify(name)}`);
+    else if (name.startsWith('/')) throw bad(command, `${name}: its prefix is not part of a name`);
+  for (const phrase of command.spec.phrases ?? []) {
+    const names = phraseArguments(phrase);
+    const unknown = names.find((name) => !Object.hasOwn(command.spec.args ?? {}, name));
+    if (unknown !== undefined) throw bad(command, `phrase names unknown argument {${unknown}}`);
+    const twice = names.find((name, at) => names.indexOf(name) !== at);
+    if (twice !== undefined) throw bad(command, `phrase names {${twice}} twice`);
+  }
+  for (const example of command.spec.examples ?? []) {
+    const text = example.startsWith('/') ? prefix + example.slice(1) : example;
+    const typed = readCommand(command, text, { prefix, spokenTo: true });
+    if (typed === undefined) throw bad(command, `example is not this command: ${example}`);
+    const read = argumentsOf(command, { ...typed, people: exampleOf(text) }, prefix);
+    if (!read.ok) throw bad(command, `example does not parse: ${example}: ${read.text}`);
+  }
+}
+
+/** In an example `@somebody` is a mention. */
+const exampleOf = (text: string): People =>
+  new Map([...text.matchAll(/@[^\s"]+/g)].map(([word]) => [word, { endpoint: 'example', id: word.slice(1) }]));
+
+/** A fact that the host never tells, or a name that no plugin may emit: nothing would ever come. */
+function refuseUnknownEvent(subscription: SubscriptionCapability): void {
+  const { event } = subscription.spec;
+  if (eventKind(event) !== undefined) return;
+  const fault = faultOfTypeName(event);
+  if (fault !== undefined) throw bad(subscription, `there is no event ${event}: it ${fault}`);
+}

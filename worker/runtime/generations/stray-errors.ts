@@ -1,0 +1,54 @@
+// What is thrown where nobody waits for it (a timer of a plugin, a promise that nobody awaits) while a tree of plugins is assembled in a
+// process of its own: kept for the report, with the slot whose file stands in the stack. A worker would end by each of them.
+import { pathToFileURL } from 'node:url';
+import type { LoadedConfig } from '../../../shared/config/load.ts';
+import { messageOf } from '../../../shared/svc-error.ts';
+import { findProjectFile, isProjectFile, type LoaderOptions } from '../loading/plugin-loader.ts';
+import type { OnceFault } from '../once-types.ts';
+
+export interface StrayErrors {
+  /** What was thrown so far; what is due by now gets its turn first. Afterwards such an error ends the process again. */
+  end(): Promise<readonly OnceFault[]>;
+}
+
+/** Timers of a setup that are due by then are waited for. */
+const LAST_TURN_MS = 20;
+
+export function collectStrayErrors(loaded: LoadedConfig, options: LoaderOptions): StrayErrors {
+  const thrown: unknown[] = [];
+  const keep = (error: unknown): void => void thrown.push(error);
+  process.on('uncaughtException', keep);
+  process.on('unhandledRejection', keep);
+  return {
+    async end() {
+      await new Promise((resolve) => setTimeout(resolve, LAST_TURN_MS));
+      process.off('uncaughtException', keep);
+      process.off('unhandledRejection', keep);
+      return thrown.map((error) => ({
+        component: componentOf(error, loaded, options),
+        message: `outside any handler: ${messageOf(error)}`,
+        hint: 'catch it in the timer or the promise where it happens: a worker ends by it',
+      }));
+    },
+  };
+}
+
+/** `root/<slot>` whose file stands in the stack, else `root`. */
+export function componentOf(error: unknown, { config }: LoadedConfig, options: LoaderOptions): string {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  const slot = Object.entries(config.plugins).find(
+    ([name, { enabled, use = name }]) => enabled && placesOf(use, options).some((place) => stack.includes(place)),
+  )?.[0];
+  return slot === undefined ? 'root' : `root/${slot}`;
+}
+
+/** How a plugin's file shows in a stack. */
+function placesOf(use: string, options: LoaderOptions): readonly string[] {
+  if (!isProjectFile(use)) return [`/node_modules/${use}/`];
+  try {
+    const file = findProjectFile(use, options);
+    return [file, pathToFileURL(file).pathname];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,204 @@
+// `runtime start --once --mode test`: the whole tree of plugins is assembled, its resources opened, its generation committed to a database
+// in memory, everything closed again. No lock, no port, no connection to a platform, no file.
+//
+//   O1  What would keep a start from being assembled or ready is a fault that names plugin, endpoint or selector: exit 1. So are keys of a plugin that
+//       its schema refuses: the file itself is in order (78 otherwise), and the report names all that is not.
+//   O2  What holds here and would not in production is told apart, and is no fault.
+//   O3  The project's own database is read as bytes, so that neither it nor a running worker notices.
+import type { ConfigFault } from '../../../shared/config/fault.ts';
+import type { LoadedConfig } from '../../../shared/config/load.ts';
+import { SecretRegistry } from '../../../shared/log/redaction.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import { nextRun } from '../generations/cron.ts';
+import { accountFaults, doubleAccounts } from '../checks/account-findings.ts';
+import { collectStrayErrors } from '../generations/stray-errors.ts';
+import {
+  type Assembled,
+  databaseReport,
+  faultsOf,
+  NOTHING,
+  productionFaults,
+  requirementsOf,
+  storedState,
+} from '../once-report.ts';
+import type { AssembleOnce, CheckedProject, OnceFault, TaskOptions } from '../once-types.ts';
+import { assembleAll, type Candidate } from './assemble.ts';
+import { alsoFailed } from './assembly-errors.ts';
+import { throwAwayHost } from './throw-away-host.ts';
+
+export const assembleOnce: AssembleOnce = async ({ loaded, log, ...options }) => {
+  const { project, mode, environment } = options;
+  const warnings = [...loaded.warnings];
+  const open = openResources();
+  const stored = storedState(project, loaded);
+  const host = throwAwayHost({
+    project,
+    mode,
+    environment,
+    loaded,
+    log,
+    warned: (fields, message) => warnings.push(log.secrets.mask(warningOf(fields, message))),
+  });
+  let assembled: Assembled | undefined;
+  const faults: OnceFault[] = [];
+  const stray = collectStrayErrors(loaded, options);
+  try {
+    const generation = await host.start();
+    assembled = { generation: generation.number, ...(await factsOf(loaded, generation.candidate)) };
+  } catch (error) {
+    faults.push(...faultsOf(error, 'root'));
+  }
+  await host.stop();
+  faults.push(...(await stray.end()));
+  const readiness = requirementsOf(loaded, stored, assembled?.endpoints ?? []);
+  // Of a tree that could not be assembled nothing is missing: it is all not there.
+  const unmet = readiness.filter(({ component, met }) => !met && (assembled !== undefined || component === 'database'));
+  faults.push(...unmet.map(({ component, reason }) => ({ component, message: reason })));
+  return {
+    ok: faults.length === 0,
+    error: null,
+    faults: faults.map(({ message, ...fault }) => ({ ...fault, message: log.secrets.mask(message) })),
+    warnings,
+    mode,
+    project: loaded.config.host.name,
+    configVersion: loaded.version,
+    ...(assembled ?? NOTHING),
+    readiness,
+    database: databaseReport(stored),
+    production: [...productionFaults(options, loaded), ...leftOpen(open)],
+  };
+};
+
+async function factsOf({ config }: LoadedConfig, candidate: Candidate): Promise<Omit<Assembled, 'generation'>> {
+  const crons = candidate.capabilities.ofKind('cron');
+  const jobs = crons.map(async ({ id, spec }) => {
+    const pattern = { at: spec.at, timezone: spec.timezone ?? config.schedule.timezone };
+    const next = await nextRun(pattern, Date.now());
+    return { id, ...pattern, next: next === undefined ? null : new Date(next).toISOString() };
+  });
+  return {
+    plugins: candidate.plugins,
+    capabilities: candidate.capabilities.all().map(({ id, kind }) => ({ id, kind })),
+    endpoints: candidate.endpoints.map(({ id, owner, name, enabled, adapter }) => ({
+      id,
+      owner,
+      name,
+      enabled,
+      adapter: adapter.name,
+    })),
+    jobs: await Promise.all(jobs),
+    resources: candidate.resources.map(({ slot, name }) => `root/${slot}#resource/${name}`),
+  };
+}
+
+function warningOf(fields: object, message: string): string {
+  const { plugin, resource, error }: { readonly plugin?: string; readonly resource?: string; readonly error?: string } =
+    fields;
+  const place = plugin === undefined ? '' : `root/${plugin}${resource === undefined ? '' : `#resource/${resource}`}: `;
+  return `${place}${message}${error === undefined ? '' : `: ${error}`}`;
+}
+
+/** Of these a generation leaves none behind. */
+const COUNTED = /^(Timeout|Immediate|.*Wrap|.*Watcher)$/;
+
+function openResources(): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const kind of process.getActiveResourcesInfo())
+    if (COUNTED.test(kind)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+}
+
+/** What a plugin started in `setup` and does not end with its generation: a reload would leave it running. */
+function leftOpen(before: ReadonlyMap<string, number>): readonly OnceFault[] {
+  const left = [...openResources()]
+    .map(([kind, count]) => ({ kind, count: count - (before.get(kind) ?? 0) }))
+    .filter(({ count }) => count > 0);
+  if (left.length === 0) return [];
+  const list = left.map(({ kind, count }) => `${count} ${kind}`).join(', ');
+  return [
+    {
+      component: 'root',
+      message: `after the end of the generation ${list} is left open: each reload would leave as much behind`,
+      hint: 'open it with p.resource, or end it when p.signal aborts',
+    },
+  ];
+}
+
+interface CheckedPlugins extends Pick<CheckedProject, 'warnings' | 'accounts' | 'secretVariables'> {
+  /** Those of the warnings that keep a worker from serving anything, or end it. */
+  readonly failures: readonly string[];
+}
+
+/**
+ * Assembles and looks only for what is wrong in the configuration. Throws it; anything else that fails is given back as a warning, and apart
+ * from both the accounts that can never work, which a start takes and lets fail alone.
+ */
+export async function checkPlugins({
+  project,
+  mode,
+  loaded,
+  secrets: tell,
+}: Pick<TaskOptions, 'project' | 'mode' | 'secrets'> & { readonly loaded: LoadedConfig }): Promise<CheckedPlugins> {
+  const stray = collectStrayErrors(loaded, { project, mode });
+  const registry = new SecretRegistry();
+  registry.add(loaded.secrets);
+  const secrets = (texts: readonly string[]): void => {
+    registry.add(texts);
+    tell?.(texts);
+  };
+  const warned: string[] = [];
+  const options = {
+    project,
+    mode,
+    loaded,
+    secrets,
+    parts: ['commands'],
+    logger: () => SILENT,
+    warned: (warning: string) => void warned.push(warning),
+  };
+  const { candidate, error, variables } = await assembleAll(options);
+  candidate.abort.abort();
+  const strays = await stray.end();
+  const isFaulty = error?.code === 'config_invalid' || error?.code === 'secret_invalid';
+  const failed = error === undefined ? [] : [...(isFaulty ? [] : [error]), ...alsoFailed(error)];
+  const failures = failed.map(({ message, hint }) =>
+    registry.mask(hint === undefined ? message : `${message}; ${hint}`),
+  );
+  const thrown = strays.map(({ component, message }) => registry.mask(`${component}: ${message}`));
+  // The secrets of a test start are made up where there are none.
+  const judged = mode === 'test' ? { faults: [], warnings: [] } : accountFaults(candidate.endpoints, loaded);
+  const accounts = judged.faults;
+  const warnings = [
+    ...warned,
+    ...judged.warnings,
+    ...(mode === 'test' ? [] : doubleAccounts(candidate.endpoints, loaded)),
+    ...failures,
+    ...thrown,
+  ].map((warning) => registry.mask(warning));
+  const all = [...failures, ...thrown.filter((message) => !OF_THE_OTHER.test(message))];
+  if (!isFaulty)
+    return {
+      warnings,
+      failures: all,
+      accounts: accounts.map((fault) => masked(fault, registry)),
+      secretVariables: [...variables.secret, ...variables.unjudged],
+    };
+  const { code, message, hint = '', details } = error;
+  const faults = [
+    ...(details['faults'] as readonly ConfigFault[]),
+    ...accounts.map((fault) => masked(fault, registry)),
+  ];
+  throw new SvcError(code, message, { hint, cause: error, details: { faults: faults.toSorted(byPlace), warnings } });
+}
+
+/** An address that the worker that runs has: the next one can have it. */
+const OF_THE_OTHER = /\bEADDRINUSE\b/;
+
+const masked = (fault: ConfigFault, registry: SecretRegistry): ConfigFault => ({
+  ...fault,
+  message: registry.mask(fault.message),
+});
+const byPlace = (a: ConfigFault, b: ConfigFault): number => a.line - b.line || a.column - b.column;
+
+const silence = (): void => {};
+const SILENT = { debug: silence, info: silence, warn: silence, error: silence };

@@ -1,0 +1,92 @@
+// Code of a plugin that never gives its thread back (a loop without an end) while plugins are assembled in the process of a command. No timer of
+// that thread gets its turn then, so that neither the limit of a module nor that of `setup` holds. A worker has its supervisor for that.
+//
+//   B1  Another thread sees that this one's loop of events stands still, and has this one end the command from within that code: nothing else
+//       runs here any more.
+//   B2  Silence is counted in looks: a machine that slept is no loop without an end.
+import { writeSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import type { LoadedConfig } from '../../../shared/config/load.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import { componentOf } from '../generations/stray-errors.ts';
+import { BUILT_INS } from './built-ins.ts';
+import type { LoaderOptions } from './plugin-loader.ts';
+
+export interface BusyCodeOptions extends Pick<LoaderOptions, 'project' | 'mode'> {
+  readonly loaded: LoadedConfig;
+  /** Ends the process: where it returns, the code goes on. */
+  readonly end: (error: SvcError) => void;
+  /** Default 15 s, as for a module that waits for something. */
+  readonly limitMs?: number;
+}
+
+const LIMIT_MS = 15_000;
+const LOOKS = 15;
+const ENDS = Symbol.for('svc.busy-code');
+
+/** The thread, as text: a file would have to be found beside the sources and beside the bundle. */
+const WATCH = `
+const { workerData: { pulse, looks, everyMs } } = require('node:worker_threads');
+const { Session } = require('node:inspector');
+let seen = -1;
+let silent = 0;
+setInterval(() => {
+  const now = Atomics.load(pulse, 0);
+  silent = now === seen ? silent + 1 : 0;
+  seen = now;
+  if (silent !== looks) return;
+  const session = new Session();
+  session.connectToMainThread();
+  session.post('Runtime.evaluate', { expression: 'globalThis[Symbol.for("svc.busy-code")]?.()' }, () => session.disconnect());
+}, everyMs);
+`;
+
+/** Holds until what it gives is called. Nothing is watched where all plugins come with svc. */
+export function endBusyCode({ loaded, end, limitMs = LIMIT_MS, ...options }: BusyCodeOptions): () => void {
+  if (Object.entries(loaded.config.plugins).every(isBuiltIn)) return () => {};
+  const everyMs = limitMs / LOOKS;
+  const pulse = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const beat = setInterval(() => Atomics.add(pulse, 0, 1), everyMs / 2);
+  beat.unref();
+  Reflect.set(globalThis, ENDS, () => end(busyError(componentOf(deepStack(), loaded, options), limitMs)));
+  const thread = new Worker(WATCH, { eval: true, execArgv: [], workerData: { pulse, looks: LOOKS, everyMs } });
+  thread.on('error', () => {}); // a Node without inspector: nothing is watched
+  thread.unref();
+  return () => {
+    clearInterval(beat);
+    Reflect.deleteProperty(globalThis, ENDS);
+    void thread.terminate();
+  };
+}
+
+/** Says it and lets the code go on: it may be slow and no more. */
+export function tellBusyCode({ project, mode, loaded }: Omit<BusyCodeOptions, 'end' | 'limitMs'>): () => void {
+  const tell = ({ message, hint }: SvcError): void => {
+    writeSync(2, `${message}; ${hint ?? ''}\n`); // a stream would wait for the loop of events
+  };
+  return endBusyCode({ project, mode, loaded, end: tell });
+}
+
+const isBuiltIn = ([slot, { enabled, use = slot }]: [string, LoadedConfig['config']['plugins'][string]]): boolean =>
+  !enabled || Object.hasOwn(BUILT_INS, use);
+
+/** The plugin's file may stand below many calls. */
+function deepStack(): Error {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = Number.POSITIVE_INFINITY;
+  const error = new Error('busy');
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
+}
+
+function busyError(component: string, limitMs: number): SvcError {
+  const whose = component === 'root' ? 'code of a plugin' : component;
+  return new SvcError(
+    'plugin_failed',
+    `${whose} runs without an end: it has kept the process busy for ${limitMs / 1_000} s`,
+    {
+      hint: 'look for a loop outside any function of its module, or in setup',
+      details: component === 'root' ? {} : { plugin: component.slice('root/'.length) },
+    },
+  );
+}

@@ -1,0 +1,34 @@
+// All files of a project that others can change, for `svc doctor`: those of plugins are found as a start in production would find them.
+import { type Untrusted, untrustedInProject } from '../../../shared/config/checks/file-trust.ts';
+import { type LoadedConfig, loadConfig } from '../../../shared/config/load.ts';
+import { projectPaths } from '../../../shared/files/paths.ts';
+import type { TaskOptions } from '../once-types.ts';
+import { untrustedFilesOf } from './plugin-files.ts';
+import { resolvePlugin } from './plugin-loader.ts';
+
+export function untrustedFiles({ project, environment }: TaskOptions): readonly Untrusted[] {
+  const ofProject = untrustedInProject(projectPaths(project));
+  const slots = Object.entries(configOf({ project, environment })?.config.plugins ?? {});
+  const ofPlugins = slots
+    .filter(([, { enabled }]) => enabled)
+    .flatMap(([slot, { use = slot }]) => pluginFiles(use, project));
+  return [...new Map([...ofProject, ...ofPlugins].map((file) => [file.path, file])).values()];
+}
+
+/** In a mode that refuses no file; undefined where it cannot be read at all, which another check says. */
+function configOf({ project, environment }: Pick<TaskOptions, 'project' | 'environment'>): LoadedConfig | undefined {
+  try {
+    return loadConfig({ project, mode: 'test', environment, servesNothing: true });
+  } catch {
+    return undefined;
+  }
+}
+
+function pluginFiles(use: string, project: string): readonly Untrusted[] {
+  try {
+    const plugin = resolvePlugin(use, { project, mode: 'production' });
+    return plugin.source === 'built-in' ? [] : untrustedFilesOf(plugin, project);
+  } catch {
+    return []; // nothing is there: a start says so
+  }
+}

@@ -1,0 +1,285 @@
+// The chat page's side of the sandbox: what people write goes into the inbox like any delivery; what they see is read from inbox and
+// outbox, in the order in which the event history says that it became visible. What is older than that history comes before it, in the
+// order of its times: a conversation goes as far back as `inbox.bodyDays` and `outbox.days` keep its texts, at most MOST_ROWS each way,
+// of which one answer holds a page (chat-page.ts).
+import { SvcError } from '../../shared/svc-error.ts';
+import type { Core } from '../core/core.ts';
+import { turns } from '../core/turns.ts';
+import { sql } from '../database/statement.ts';
+import type { InboxKind } from '../database/tables.ts';
+import type { EndpointRunner } from '../endpoints/endpoint-runner.ts';
+import type { ChatMessage, ChatPort, ChatTaken, Keep } from '../http/host-api.ts';
+import type { Inbox } from '../inbox/inbox.ts';
+import { readPayload } from '../inbox/payload.ts';
+import type { IngressGate } from '../ingress/ingress-gate.ts';
+import { receiveArrivals } from '../ingress/receive-arrivals.ts';
+import { laneName } from '../lanes/lane-name.ts';
+import type { OutboxRow } from '../outbox/outbox-store.ts';
+import { resolveCall } from '../outbox/resolve-call.ts';
+import type { Arrival, Outgoing } from '../sdk/index.ts';
+import { pageOf } from './chat-page.ts';
+
+/** The adapter's own pure functions, handed in by the composition root. */
+export interface SandboxView {
+  arrival(said: {
+    readonly person: string;
+    readonly room: string | undefined;
+    readonly text: string;
+    readonly delivery: string;
+    readonly sentAt: number;
+  }): Arrival;
+  press(pressed: {
+    readonly person: string;
+    readonly room: string | undefined;
+    readonly message: string;
+    readonly token: string;
+    readonly delivery: string;
+    readonly sentAt: number;
+  }): Arrival;
+  conversation(place: { readonly person: string; readonly room: string | undefined }): string;
+  view(
+    inbound: readonly { n: number; at: number; arrival: Arrival }[],
+    outbound: readonly { n: number; at: number; call: Outgoing }[],
+    place: { readonly person: string; readonly room: string | undefined },
+  ): readonly ChatMessage[];
+}
+export interface SandboxChatDeps {
+  readonly core: Core;
+  readonly inbox: Inbox;
+  readonly gate: IngressGate;
+  readonly admit: () => void;
+  readonly endpoint: () => EndpointRunner | undefined;
+  readonly sandbox: SandboxView;
+}
+
+const MOST_ROWS = 500;
+/** Looked through in one turn. */
+const EVENTS_AT_ONCE = 8_000;
+/** A row and its event are stamped a moment apart. */
+const CLOCK_SLACK_MS = 5_000;
+
+export function createSandboxChat({ core, inbox, gate, admit, endpoint, sandbox }: SandboxChatDeps): ChatPort {
+  const running = (): EndpointRunner => {
+    const runner = endpoint();
+    if (runner === undefined)
+      throw new SvcError('not_found', 'this host has no sandbox', {
+        hint: 'add `sandbox: {}` under plugins in svc.config.yml',
+      });
+    return runner;
+  };
+  const take = async (arrival: Arrival, keep: Keep<ChatTaken> = () => []): Promise<ChatTaken> => {
+    const runner = running();
+    if (!runner.takesDeliveries)
+      throw new SvcError('endpoint_unavailable', `${runner.spec.id} is disabled`, {
+        hint: `svc endpoints enable ${runner.spec.name}`,
+      });
+    admit();
+    gate.refuseWhenRejecting();
+    const { fresh } = await receiveArrivals(inbox, runner.spec, {
+      arrivals: [arrival],
+      joined: ([stored]) => (stored === undefined ? [] : keep({ id: stored, duplicate: false })),
+    });
+    const [id] = fresh;
+    if (id !== undefined) return { id, duplicate: false };
+    return { id: (await inbox.idOf(runner.spec.id, arrival.id)) ?? arrival.id, duplicate: true };
+  };
+  return {
+    say: (message, keep) => take(sandbox.arrival({ sentAt: core.clock.now(), ...message }), keep),
+    press: (press, keep) => take(sandbox.press({ sentAt: core.clock.now(), ...press }), keep),
+    async messages({ person, room, after, limit }) {
+      const place = { person, room };
+      const { id } = running().spec;
+      const conversation = sandbox.conversation(place);
+      const { inbound, outbound, isCut } = await readVisible(core, { endpoint: id, conversation, after: after ?? 0 });
+      return pageOf(sandbox.view(inbound, outbound, place), { after, limit, isCut });
+    },
+  };
+}
+
+interface Seen<T> {
+  readonly n: number;
+  readonly at: number;
+  readonly what: T;
+}
+interface Visible {
+  readonly inbound: { n: number; at: number; arrival: Arrival }[];
+  readonly outbound: { n: number; at: number; call: Outgoing }[];
+}
+interface VisiblePart extends Visible {
+  /** There were more rows behind the position than are read. */
+  readonly isCut: boolean;
+}
+interface Where {
+  readonly endpoint: string;
+  readonly conversation: string;
+  readonly after: number;
+}
+
+/** The newest rows of one conversation; `n` is the position of the event with which each became visible. */
+async function readVisible(core: Core, where: Where): Promise<VisiblePart> {
+  // One position for both reads: a line that is stored between them must not be passed over by the cursor.
+  const [head = 0, oldest = 1] = await Promise.all(['event', 'event_oldest'].map((name) => readCounter(core, name)));
+  const isKept = where.after >= oldest - 1;
+  if (isKept && where.after > 0) {
+    // A page that follows asks again at each event of the host: it must not cost a look through the whole history.
+    const news = await readPart(core, where, { above: where.after, head });
+    if (!changesAny(news)) return news;
+  }
+  const { items, sends, inbound, outbound, isCut } = await readPart(core, where, { above: oldest - 1, head });
+  if (isKept && !changesOlder(sends, outbound)) return { inbound, outbound, isCut };
+  const older = await readOlder(core, where, { items, sends, oldest });
+  const before = await toVisible(core, older);
+  return {
+    inbound: [...before.inbound, ...inbound],
+    outbound: [...before.outbound, ...outbound],
+    isCut: isCut || isFull(older.items, where.after) || isFull(older.sends, where.after),
+  };
+}
+
+interface Stretch {
+  /** The position before it. */
+  readonly above: number;
+  /** Its last position. */
+  readonly head: number;
+}
+
+async function readPart(core: Core, where: Where, stretch: Stretch): Promise<VisiblePart & Rows> {
+  const items = await inStretches(stretch, (one) => readItems(core, where, one));
+  const sends = await inStretches(stretch, (one) => readSends(core, where, one));
+  const isCut = isFull(items, where.after) || isFull(sends, where.after);
+  return { items, sends, ...(await toVisible(core, { items, sends })), isCut };
+}
+
+/** The newest rows. The whole history at once would hold up everything else: 70 to 170 ms at 100,000 events. */
+async function inStretches<T>({ above, head }: Stretch, read: (one: Stretch) => Promise<T[]>): Promise<T[]> {
+  const rows: T[] = [];
+  for (let end = head; end > above && rows.length < MOST_ROWS; end -= EVENTS_AT_ONCE) {
+    if (end < head) await turns(1);
+    rows.push(...(await read({ above: Math.max(above, end - EVENTS_AT_ONCE), head: end })));
+  }
+  return rows.slice(0, MOST_ROWS);
+}
+
+/** True when a message is changed, which may be an older one. */
+const changesAny = ({ inbound, outbound }: Visible): boolean =>
+  outbound.some(({ call }) => call.kind !== 'post') || inbound.some(({ arrival }) => arrival.kind !== 'message');
+
+/** True when rows behind the position may have been left out. */
+const isFull = (rows: readonly { readonly n: number }[], after: number): boolean =>
+  rows.length >= MOST_ROWS && rows.every(({ n }) => Number(n) > after + 1);
+
+/** True when something is edited, removed or reacted to that is not among the rows. */
+function changesOlder(sends: readonly SendRow[], outbound: Visible['outbound']): boolean {
+  const posted = new Set(sends.flatMap((row) => (row.kind === 'post' ? [row.platform_message] : [])));
+  return outbound.some(({ call }) => 'message' in call && call.message !== undefined && !posted.has(call.message));
+}
+
+type ItemRow = { n: number; id: string; at: number; kind: InboxKind; version: number; body: string | null };
+type SendRow = OutboxRow & { n: number };
+interface Rows {
+  readonly items: readonly ItemRow[];
+  readonly sends: readonly SendRow[];
+}
+
+async function readCounter(core: Core, name: string): Promise<number> {
+  const row = await core.reader.first(sql.selectFrom('counters').select('value').where('name', '=', name));
+  return Number(row?.value ?? 0);
+}
+
+const laneOf = ({ endpoint, conversation }: Where): string => laneName(endpoint, conversation, '');
+
+const itemColumns = ['inbox.id', 'inbox.received_at as at', 'inbox.kind', 'inbox.payload_version as version'] as const;
+
+function readItems(core: Core, where: Where, { above, head }: Stretch): Promise<ItemRow[]> {
+  return core.reader.all(
+    sql
+      .selectFrom('event_log')
+      .innerJoin('inbox', 'inbox.id', 'event_log.subject')
+      .select([...itemColumns, 'inbox.body', 'event_log.seq as n'])
+      .where('event_log.type', '=', 'inbox.received')
+      .where('event_log.seq', '>', above)
+      .where('event_log.seq', '<=', head)
+      .where('event_log.endpoint', '=', where.endpoint)
+      .where('inbox.lane', '=', laneOf(where))
+      .where('inbox.body', 'is not', null)
+      .orderBy('event_log.seq', 'desc')
+      .limit(MOST_ROWS),
+  );
+}
+
+function readSends(core: Core, where: Where, { above, head }: Stretch): Promise<SendRow[]> {
+  return core.reader.all(
+    sql
+      .selectFrom('event_log')
+      .innerJoin('outbox', 'outbox.id', 'event_log.subject')
+      .selectAll('outbox')
+      .select('event_log.seq as n')
+      .where('event_log.type', '=', 'outbox.sent')
+      .where('event_log.seq', '>', above)
+      .where('event_log.seq', '<=', head)
+      .where('event_log.endpoint', '=', where.endpoint)
+      .where('outbox.conversation', '=', where.conversation)
+      .where('outbox.body', 'is not', null)
+      .orderBy('event_log.seq', 'desc')
+      .limit(MOST_ROWS),
+  );
+}
+
+/**
+ * Rows whose event is no longer kept, with numbers right below the oldest event. They are never lower than the numbers that the
+ * rows had, so a client that has seen some of them misses none of the others; what it has seen it knows by the message's id.
+ */
+async function readOlder(core: Core, where: Where, known: Rows & { readonly oldest: number }): Promise<Rows> {
+  const first = await core.reader.first(sql.selectFrom('event_log').select('at').orderBy('seq').limit(1));
+  const until = (first?.at ?? core.clock.now()) + CLOCK_SLACK_MS;
+  const knownItems = new Set(known.items.map(({ id }) => id));
+  const knownSends = new Set(known.sends.map(({ id }) => id));
+  const items = await core.reader.all(
+    sql
+      .selectFrom('inbox')
+      .select([...itemColumns, 'inbox.body'])
+      .where('endpoint', '=', where.endpoint)
+      .where('lane', '=', laneOf(where))
+      .where('body', 'is not', null)
+      .where('received_at', '<=', until)
+      .orderBy('seq', 'desc')
+      .limit(MOST_ROWS),
+  );
+  const sends = await core.reader.all(
+    sql
+      .selectFrom('outbox')
+      .selectAll()
+      .where('endpoint', '=', where.endpoint)
+      .where('conversation', '=', where.conversation)
+      .where('state', '=', 'sent')
+      .where('body', 'is not', null)
+      .where('done_at', '<=', until)
+      .orderBy('seq', 'desc')
+      .limit(MOST_ROWS),
+  );
+  const seen: Seen<{ readonly item: (typeof items)[number] } | { readonly send: (typeof sends)[number] }>[] = [
+    ...items.toReversed().flatMap((item) => (knownItems.has(item.id) ? [] : [{ n: 0, at: item.at, what: { item } }])),
+    ...sends
+      .toReversed()
+      .flatMap((send) => (knownSends.has(send.id) ? [] : [{ n: 0, at: send.done_at ?? 0, what: { send } }])),
+  ].sort((a, b) => a.at - b.at);
+  const numbered = seen.map(({ what }, rank) => ({ n: Math.max(1, known.oldest - seen.length + rank), what }));
+  return {
+    items: numbered.flatMap(({ n, what }) => ('item' in what ? [{ ...what.item, n }] : [])),
+    sends: numbered.flatMap(({ n, what }) => ('send' in what ? [{ ...what.send, n }] : [])),
+  };
+}
+
+async function toVisible(core: Core, { items, sends }: Rows): Promise<Visible> {
+  const inbound = items.flatMap((row) => {
+    const payload = readPayload(row.kind, row.version, row.body);
+    return payload.kind === 'arrival' ? [{ n: Number(row.n), at: row.at, arrival: payload.arrival }] : [];
+  });
+  const outbound: Visible['outbound'] = [];
+  for (const row of sends) {
+    const resolved = await resolveCall(core, row);
+    if (resolved.kind === 'ok')
+      outbound.push({ n: Number(row.n), at: row.done_at ?? row.created_at, call: resolved.call });
+  }
+  return { inbound, outbound };
+}

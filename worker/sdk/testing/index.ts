@@ -1,9 +1,0 @@
-// 'svc/testing': a bot in memory with a manual clock, a fake platform and kill points; the bench and suite of adapters; and a
-// real host in a process of its own.
-export { adapterBench, type Bench, type BenchOptions, type Committed, type Connection } from './adapter-bench.ts';
-export { adapterContract } from './adapter-contract.ts';
-export type { Fixtures } from './contract/fixtures.ts';
-export { everyCrash } from './every-crash.ts';
-export { type HostOptions, type HostRequest, startHost, type TestHost } from './host.ts';
-export { loopback, type TestOwner } from './loopback.ts';
-export { type Person, type ShownMessage, type TestBot, type TestBotOptions, testBot } from './test-bot.ts';

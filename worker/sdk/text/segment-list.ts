@@ -1,0 +1,18 @@
+// What an adapter reads out of a text, piece by piece.
+import type { Segment } from '../message.ts';
+
+/** Plain neighbours are one segment, empty ones none. */
+export class SegmentList {
+  readonly segments: Segment[] = [];
+
+  say(text: string): void {
+    const last = this.segments.at(-1);
+    if (text === '') return;
+    if (last?.kind === 'text') this.segments[this.segments.length - 1] = { kind: 'text', text: last.text + text };
+    else this.segments.push({ kind: 'text', text });
+  }
+
+  add(segment: Segment): void {
+    this.segments.push(segment);
+  }
+}

@@ -1,0 +1,100 @@
+// The disk under a test bot: a database in memory and files, which stay when a process is killed. Units are committed by the same
+// code as in the worker, in this thread.
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { Database } from 'better-sqlite3';
+import { SqliteReader } from '../database/reader.ts';
+import { WriterCore } from '../database/sqlite/writer-core.ts';
+import type { Reader, Writer } from '../database/unit.ts';
+import { GroupingWriter } from '../database/writer.ts';
+import type { FileStore } from '../files/file-store.ts';
+import type { Life } from './life.ts';
+
+export class MemoryDisk {
+  readonly #core: WriterCore;
+  readonly #database: Database;
+  readonly #reader: SqliteReader;
+  readonly #files = new Map<string, Uint8Array<ArrayBuffer>>();
+  /** Ids of files that lie on the platform. */
+  readonly #copies = new Map<string, string>();
+  #commits = 0;
+
+  constructor(now: () => number) {
+    this.#core = new WriterCore({ file: ':memory:', now });
+    this.#database = this.#core.open();
+    this.#reader = new SqliteReader(() => this.#database);
+  }
+
+  /** Grows with each group that was committed. */
+  get commits(): number {
+    return this.#commits;
+  }
+
+  writer(life: Life): Writer {
+    return new GroupingWriter({
+      open: async () => {},
+      run: (units) =>
+        life.guard(() => {
+          this.#commits += 1;
+          return this.#core.run(units);
+        }),
+      close: async () => {},
+    });
+  }
+
+  reader(life: Life): Reader {
+    const reader = this.#reader;
+    return {
+      all: (query) => life.guard(() => reader.all(query)),
+      first: (query) => life.guard(() => reader.first(query)),
+    };
+  }
+
+  files(life: Life): FileStore {
+    return {
+      read: (id) =>
+        life.guard(() => {
+          const bytes = this.#files.get(id);
+          if (bytes === undefined) throw new Error(`there is no file ${id}`);
+          return bytes;
+        }),
+      open: (id) =>
+        life.guard(() => {
+          const bytes = this.#files.get(id);
+          if (bytes === undefined) return undefined;
+          const content = (): Readable => Readable.from([bytes]);
+          return { mime: '', bytes: bytes.byteLength, content, close: async () => {} };
+        }),
+      save: ({ name, mime, bytes }) =>
+        life.guard(() => {
+          const id = this.#keep(bytes);
+          return { id, name, mime, bytes: bytes.byteLength };
+        }),
+      copy: ({ source }, content) =>
+        life.guard(async () => {
+          const known = this.#copies.get(source);
+          if (known !== undefined) return known;
+          const chunks: Uint8Array[] = [];
+          for await (const chunk of content()) chunks.push(chunk);
+          const id = this.#keep(Buffer.concat(chunks));
+          this.#copies.set(source, id);
+          return id;
+        }),
+    };
+  }
+
+  #keep(bytes: Uint8Array): string {
+    const id = createHash('sha256').update(bytes).digest('hex');
+    this.#files.set(id, Uint8Array.from(bytes));
+    return id;
+  }
+
+  /** Rows of a table, for what a test wants to see of the state. */
+  rows<T>(text: string, ...parameters: readonly unknown[]): T[] {
+    return this.#database.prepare(text).all(...parameters) as T[];
+  }
+
+  close(): void {
+    this.#core.close();
+  }
+}
