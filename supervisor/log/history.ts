@@ -9,7 +9,7 @@ import type { RestartWindow } from '../machine/restart-window.ts';
 import { endOf, type Former, type RecordPaths, takeOver, writeRecord } from './record.ts';
 
 /** What a supervisor leaves to the next one. */
-export interface Estate {
+export interface HandedOver {
   readonly window: RestartWindow;
   readonly run: number;
   readonly exits: readonly ExitRecord[];
@@ -62,7 +62,7 @@ export class History {
   }
 
   /** The same from a supervisor that hands over. */
-  inherit({ exits, previous }: Pick<Estate, 'exits' | 'previous'>): void {
+  inherit({ exits, previous }: Pick<HandedOver, 'exits' | 'previous'>): void {
     this.#exits = exits;
     this.#previous = previous;
   }

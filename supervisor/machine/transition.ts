@@ -53,7 +53,7 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
         : unchanged(machine);
     case 'address_shared':
       return machine.state.kind === 'starting' || machine.state.kind === 'running'
-        ? condemn(machine, event.detail, moment)
+        ? failAndKill(machine, event.detail, moment)
         : unchanged(machine);
     case 'worker_stopping':
       return machine.state.kind === 'running'
@@ -115,11 +115,11 @@ function onSpawnFailed(machine: Machine, event: Extract<Event, { kind: 'spawn_fa
 
 /** The worker could only tell the address: nothing of it has begun, and the budget is for workers that end. */
 function onTaken(machine: Machine, detail: string, moment: Moment): Step {
-  return condemn({ ...machine, window: takeBackStart(machine.window) }, detail, moment);
+  return failAndKill({ ...machine, window: takeBackStart(machine.window) }, detail, moment);
 }
 
 /** A worker that waits for nothing is killed: there will be no address for it, or none of its own. */
-function condemn(machine: Machine, detail: string, moment: Moment): Step {
+function failAndKill(machine: Machine, detail: string, moment: Moment): Step {
   return killNow(drain(machine, { kind: 'fail', failure: 'port', detail }, moment).machine, detail);
 }
 

@@ -2,7 +2,7 @@
 import type { SendHandle } from 'node:child_process';
 import type { SupervisorSettings } from '../../shared/api/ipc.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import type { Estate } from '../log/history.ts';
+import type { HandedOver } from '../log/history.ts';
 import type { State } from '../machine/machine.ts';
 import { isOnItsWay } from '../machine/requests.ts';
 import type { InstanceLock } from './instance-lock.ts';
@@ -41,7 +41,7 @@ export class Handover {
   }
 
   /** Throws where the successor has not taken everything. */
-  async perform(estate: Estate, socket: SendHandle | undefined): Promise<void> {
+  async perform(estate: HandedOver, socket: SendHandle | undefined): Promise<void> {
     if (this.#successor === undefined) throw new SvcError('refused', 'there is no successor');
     await this.#successor.handOver(estate, { lock: this.#lock, ...(socket === undefined ? {} : { socket }) });
   }

@@ -8,7 +8,7 @@
 import { type ChildProcess, type SendHandle, spawn } from 'node:child_process';
 import type { Server } from 'node:net';
 import { SvcError } from '../../shared/svc-error.ts';
-import type { Estate } from '../log/history.ts';
+import type { HandedOver } from '../log/history.ts';
 import type { InstanceLock } from './instance-lock.ts';
 
 const SUCCESSION_PROTOCOL = 1;
@@ -19,7 +19,7 @@ export const LOCK_DESCRIPTOR = 4;
 
 type Word =
   | { readonly type: 'lock' | 'go' }
-  | { readonly type: 'estate'; readonly protocol: number; readonly estate: Estate }
+  | { readonly type: 'estate'; readonly protocol: number; readonly estate: HandedOver }
   | { readonly type: 'ready' | 'taken' };
 
 export interface SuccessorSpec {
@@ -65,7 +65,7 @@ export class Successor {
   }
 
   /** Resolves once it has everything; throws when it has not (X3). */
-  async handOver(estate: Estate, { lock, socket }: { readonly lock: InstanceLock; readonly socket?: SendHandle }) {
+  async handOver(estate: HandedOver, { lock, socket }: { readonly lock: InstanceLock; readonly socket?: SendHandle }) {
     const taken = this.#hear('taken', TAKE_MS);
     this.#say({ type: 'lock' }, lock.server);
     this.#say({ type: 'estate', protocol: SUCCESSION_PROTOCOL, estate }, socket);
@@ -112,7 +112,7 @@ export class Successor {
 
 /** What the successor itself gets. */
 export interface Inheritance {
-  readonly estate: Estate;
+  readonly estate: HandedOver;
   /** The lock of systems where it is a socket; elsewhere it lies at LOCK_DESCRIPTOR. */
   readonly lock: Server | undefined;
   readonly socket: SendHandle | undefined;

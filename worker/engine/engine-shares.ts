@@ -1,7 +1,7 @@
 // Who has a part: of the inbox (inbox/admission.ts), and of the places in which handlers and sends run (lanes/places.ts).
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { GenerationView } from '../handling/plan/generation-view.ts';
-import type { PlaceLimits } from '../lanes/fair-shares.ts';
+import type { ShareLimits } from '../lanes/fair-shares.ts';
 
 /** How many take deliveries: accounts that are enabled, and webhooks of plugins. */
 export const takers = (endpoints: Endpoints, generation: GenerationView | undefined): number =>
@@ -11,7 +11,7 @@ export const takers = (endpoints: Endpoints, generation: GenerationView | undefi
 const OUTBOX_LIMITS = { concurrency: 4_096, endpointConcurrency: 128 };
 
 /** Where each account has its part. */
-export const sendPlaces = (endpoints: Endpoints): PlaceLimits => ({
+export const sendShares = (endpoints: Endpoints): ShareLimits => ({
   ...OUTBOX_LIMITS,
   endpoints: () => endpoints.size,
   isThere: (endpoint) => endpoints.get(endpoint) !== undefined,
@@ -21,11 +21,11 @@ export const sendPlaces = (endpoints: Endpoints): PlaceLimits => ({
 const OWN_WORK = ['webhook', 'task', 'cron', 'subscribe'] as const;
 
 /** Where each account has its part, enabled or not (what came before is handled), and so has each handler that is no account's. */
-export const handlerPlaces = (
-  { concurrency, endpointConcurrency }: PlaceLimits,
+export const handlerShares = (
+  { concurrency, endpointConcurrency }: ShareLimits,
   endpoints: Endpoints,
   generation: GenerationView | undefined,
-): PlaceLimits => ({
+): ShareLimits => ({
   concurrency,
   endpointConcurrency,
   endpoints: () =>

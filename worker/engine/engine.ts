@@ -28,22 +28,22 @@ import { type ItemHead, itemWaits } from '../inbox/inbox-store.ts';
 import type { Delivery } from '../inbox/prepare-item.ts';
 import { IngressGate } from '../ingress/ingress-gate.ts';
 import { receiveArrivals } from '../ingress/receive-arrivals.ts';
-import { RecentRows } from '../lanes/just-committed.ts';
+import { JustCommitted } from '../lanes/just-committed.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
 import { laneOf, type NewOutboxRow, type SendHead, sendWaits } from '../outbox/outbox-store.ts';
 import { type SurfaceState, takesAtOnce } from '../outbox/send-surface.ts';
 import { createSender } from '../outbox/sender.ts';
 import { storingSends } from '../outbox/storing-sends.ts';
 import { commandInfos, commandsPart } from '../runtime/generations/commands-part.ts';
+import { CronService } from '../runtime/generations/cron.ts';
 import type { Generation } from '../runtime/generations/generation.ts';
 import { Runtime } from '../runtime/runtime.ts';
 import type { Arrival } from '../sdk/index.ts';
 import { TimerService } from '../timers/timer-service.ts';
-import { CronService } from '../runtime/generations/cron.ts';
 import { afterHandling } from './engine-after.ts';
 import { tellEndpointChanged, tellPluginFailed } from './engine-events.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { handlerPlaces, sendPlaces, takers } from './engine-shares.ts';
+import { handlerShares, sendShares, takers } from './engine-shares.ts';
 import { disabledOwners, isHeld, surfaceOf, typing, type Work } from './engine-surface.ts';
 import { connectTimers } from './fire-due.ts';
 import type { AtWork } from './left-at-work.ts';
@@ -71,7 +71,7 @@ export class Engine {
   readonly #handling: HandlingDeps;
   readonly #dialogs = new OpenDialogs();
   readonly #overlong: OverlongLog;
-  readonly #recentSends = new RecentRows<NewOutboxRow>();
+  readonly #recentSends = new JustCommitted<NewOutboxRow>();
   readonly #quarantineMs = (): number => this.runtime.loaded.config.inbox.quarantineSeconds * 1_000;
   readonly #holds = (item: Work): boolean => isHeld(item, this.runtime.current?.loaded.config, this.gate.parks);
 
@@ -82,14 +82,14 @@ export class Engine {
     this.#overlong = new OverlongLog(core, (slot) => observer.pluginFailed?.(slot));
     const config = (): LoadedConfig['config'] => this.runtime.loaded.config;
     this.inbox = new Inbox(core, () => config().inbox, {
-      passedBy: (delivery) => this.#passedBy(delivery),
-      reserve: (item) => this.dispatcher.reserve(item),
+      unheardIn: (delivery) => this.#unheardIn(delivery),
+      reserveLane: (item) => this.dispatcher.reserve(item),
       accepted: (row) => {
         observer.accepted?.(row.endpoint, row.kind);
         if (row.state === 'done') observer.handled?.(row, 'done');
       },
       duplicate: (endpoint, conflict) => observer.duplicate?.(endpoint, conflict),
-      endpoints: () => takers(this.endpoints, this.runtime.current),
+      shares: () => takers(this.endpoints, this.runtime.current),
     });
     this.gate = new IngressGate(core, { changed: () => this.dispatcher.wake(), due: (at) => this.timers.expect(at) });
     const disabled = () => disabledOwners(this.runtime.current?.loaded.config);
@@ -115,7 +115,7 @@ export class Engine {
     this.dispatcher = createDispatcher({
       core,
       inbox: this.inbox,
-      limits: () => handlerPlaces(config().inbox, this.endpoints, this.runtime.current),
+      limits: () => handlerShares(config().inbox, this.endpoints, this.runtime.current),
       quarantineMs: this.#quarantineMs,
       held: this.#holds,
       handle: (item) => (options.around === undefined ? this.#handle(item) : options.around(() => this.#handle(item))),
@@ -124,7 +124,7 @@ export class Engine {
     this.sender = createSender({
       core,
       recent: this.#recentSends,
-      limits: () => sendPlaces(this.endpoints),
+      limits: () => sendShares(this.endpoints),
       policy: () => config().outbox,
       quarantineMs: this.#quarantineMs,
       surface: (endpoint) => this.#surface(endpoint),
@@ -242,7 +242,7 @@ export class Engine {
     }
   }
 
-  #passedBy(delivery: Delivery): number | undefined {
+  #unheardIn(delivery: Delivery): number | undefined {
     const generation = this.runtime.current;
     if (generation === undefined || this.gate.parks) return undefined;
     return isForNobody({ dialogs: this.#dialogs, generation }, delivery) ? generation.number : undefined;

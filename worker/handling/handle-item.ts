@@ -15,7 +15,7 @@ import type { ClaimedItem, ItemOutcome } from '../inbox/dispatcher.ts';
 import { retryDelayMs } from '../inbox/inbox-machine.ts';
 import { forgetOnce, holdItem, postponeRun, readRuns, setVerdict } from '../inbox/inbox-store.ts';
 import { type Payload, readPayload } from '../inbox/payload.ts';
-import { decideEffects, hasMoved, writtenEffects } from './effects/effects.ts';
+import { decideEffects, writtenEffects } from './effects/effects.ts';
 import { readSentMessages } from './effects/sent-messages.ts';
 import { writeDialog } from './handling-store.ts';
 import { type HandlingDeps, ItemLedger } from './item-ledger.ts';
@@ -53,7 +53,7 @@ class ItemHandling {
 
   async handle(): Promise<ItemOutcome> {
     const outcome = await this.#handle().catch((error: unknown) => this.#ledger.broken(error));
-    return this.#ledger.gone ? 'gone' : outcome;
+    return this.#ledger.isGone ? 'gone' : outcome;
   }
 
   async #handle(): Promise<ItemOutcome> {
@@ -85,7 +85,7 @@ class ItemHandling {
     if (runs.some((run) => run.verdict === 'stop')) return this.#ledger.finish([], []);
     for (const [index, step] of open.entries()) {
       const end = await this.#step(step, { isLast: index === open.length - 1, run: runOf(step) });
-      if (end === 'ended' || this.#ledger.gone) return this.#ledger.deadError === undefined ? 'done' : 'dead';
+      if (end === 'ended' || this.#ledger.isGone) return this.#ledger.deadError === undefined ? 'done' : 'dead';
       if (end === 'stop') break;
       if (end === 'wait' && step.isBefore) break;
     }
@@ -178,10 +178,8 @@ class ItemHandling {
       this.#ledger.tell(decided);
       return 'next';
     }
-    const sendsBefore = this.#ledger.sends;
-    this.#ledger.sends += decided.sends;
     const closing = ends
-      ? this.#ledger.closing([])
+      ? this.#ledger.closing([], decided.sends)
       : {
           statements: [
             holdItem({ id: this.#ledger.row.id }),
@@ -198,17 +196,11 @@ class ItemHandling {
       name: 'inbox.handled',
       statements: [...closing.statements, ...statements, ...recordEvents([...decided.events, ...closing.events])],
     };
-    const answer = await this.#ledger.decide(unit, { decided, ends });
-    if (hasMoved(answer)) {
-      this.#ledger.sends = sendsBefore;
-      return 'moved';
-    }
-    if (answer.kind === 'refused') {
-      if (answer.guard === 'item') this.#ledger.gone = true;
-      if (this.#ledger.gone) return 'ended';
-      this.#ledger.sends = sendsBefore;
-      return new Error(`what ${step.capability?.id ?? 'it'} decided cannot be stored: ${answer.detail}`);
-    }
+    const decision = await this.#ledger.decide(unit, { decided, ends });
+    if (decision.kind === 'moved') return 'moved';
+    if (decision.kind === 'gone') return 'ended';
+    if (decision.kind === 'refused')
+      return new Error(`what ${step.capability?.id ?? 'it'} decided cannot be stored: ${decision.detail}`);
     if (run.dialog === null && this.#dialogOwner !== undefined) this.#deps.dialogs.closed(this.#dialogOwner);
     return ends ? 'ended' : run.stopped ? 'stop' : 'next';
   }
@@ -277,16 +269,17 @@ class ItemHandling {
     });
     if (failure.kind === 'dead') this.#ledger.deadError ??= failure.reason;
     const ends = isLast && this.#ledger.waitUntil === undefined;
-    this.#ledger.sends += decided.sends;
     const closing = ends
-      ? this.#ledger.closing([verdict])
+      ? this.#ledger.closing([verdict], decided.sends)
       : { statements: [holdItem({ id: this.#ledger.row.id }), verdict], events: [] };
     const statements = [
       ...closing.statements,
       ...decided.statements,
       ...recordEvents([...decided.events, ...closing.events]),
     ];
-    this.#ledger.note(await this.#ledger.decide({ name: 'inbox.ended', statements }, { decided, ends }));
+    const decision = await this.#ledger.decide({ name: 'inbox.ended', statements }, { decided, ends });
+    if (decision.kind === 'refused') throw new Error(`the end of the item was refused: ${decision.detail}`);
+    if (decision.kind === 'moved') throw new Error('the end of the item was refused: state moved that it did not read');
     if (FAILPOINTS) await this.#deps.core.point('committed');
     return ends ? 'ended' : 'next';
   }

@@ -1,6 +1,6 @@
 // What is noted of one item while it is handled: its claim, attempts, and how it leaves, each a unit with the event that tells of it.
 import type { Core } from '../core/core.ts';
-import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
+import type { Statement, Unit } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
 import type { ClaimedItem, ItemOutcome } from '../inbox/dispatcher.ts';
@@ -20,7 +20,7 @@ import { commitClaiming } from '../lanes/claims.ts';
 import { quarantineMs, quarantineReason } from '../lanes/quarantine.ts';
 import { putDue } from '../timers/due-store.ts';
 import { commitDecided, tellDecided } from './commit-decided.ts';
-import { type Decided, type EffectsOf, eventOf } from './effects/effects.ts';
+import { type Decided, type EffectsOf, eventOf, hasMoved } from './effects/effects.ts';
 import type { ListenerCapability } from './plan/capabilities.ts';
 import type { GenerationView } from './plan/generation-view.ts';
 import type { OpenDialogs } from './plan/open-dialogs.ts';
@@ -76,6 +76,13 @@ interface Postponed {
   readonly statement: typeof postponeItem;
 }
 
+/** What became of a unit that a handler decided. `moved`: the state that it has read has another revision by now. */
+export type Decision =
+  | { readonly kind: 'committed' }
+  | { readonly kind: 'moved' }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'refused'; readonly detail: string };
+
 export class ItemLedger {
   readonly #deps: HandlingDeps;
   readonly effects: EffectsOf;
@@ -85,9 +92,9 @@ export class ItemLedger {
   waitUntil: number | undefined;
   /** Error of the first handler that is a dead letter. */
   deadError: string | undefined;
-  sends = 0;
-  /** An operator ended the item meanwhile: nothing more is decided about it. */
-  gone = false;
+  /** Of its committed handlers. */
+  #sends = 0;
+  #isGone = false;
   #waitError = '';
   #isClaimed: boolean;
   readonly #isResumed: boolean;
@@ -115,6 +122,11 @@ export class ItemLedger {
       actor: row.actor,
       mayStart: deps.mayStart,
     };
+  }
+
+  /** An operator ended the item meanwhile: nothing more is decided about it. */
+  get isGone(): boolean {
+    return this.#isGone;
   }
 
   /** Counts the attempt on disk before anything of a plugin runs. False when somebody else ended the item. */
@@ -182,7 +194,10 @@ export class ItemLedger {
   }
 
   /** The statements and events with which the item leaves: done, or dead when one of its handlers was. */
-  closing(more: readonly Statement[]): {
+  closing(
+    more: readonly Statement[],
+    sends = 0,
+  ): {
     readonly statements: readonly Statement[];
     readonly events: readonly NewEvent[];
   } {
@@ -195,7 +210,7 @@ export class ItemLedger {
         events: [this.event({ type: 'inbox.dead', data })],
       };
     }
-    const data = { item: id, attempts, sends: this.sends, durationMs: at - this.#startedAt };
+    const data = { item: id, attempts, sends: this.#sends + sends, durationMs: at - this.#startedAt };
     return { statements: [finishItem({ id, at }), ...more], events: [this.event({ type: 'inbox.done', data })] };
   }
 
@@ -252,12 +267,20 @@ export class ItemLedger {
     this.#waitError = error;
   }
 
-  /** The last unit of the item claims what comes after it. */
-  async decide(unit: Unit, { decided, ends }: { decided: Decided; ends: boolean }): Promise<UnitAnswer> {
+  /** Commits what a handler decided. The last unit of the item claims what comes after it. */
+  async decide(unit: Unit, { decided, ends }: { decided: Decided; ends: boolean }): Promise<Decision> {
     const { after, core } = this.#deps;
     const follower = ends ? this.#next() : undefined;
     const claim = follower && { follower, statement: claimNextItem({ id: follower.id }) };
-    return commitDecided(after, decided, () => commitWith(core, unit, claim));
+    const answer = await commitDecided(after, decided, () => commitWith(core, unit, claim));
+    if (hasMoved(answer)) return { kind: 'moved' };
+    if (answer.kind === 'refused') {
+      if (answer.guard !== 'item') return { kind: 'refused', detail: answer.detail };
+      this.#isGone = true;
+      return { kind: 'gone' };
+    }
+    this.#sends += decided.sends;
+    return { kind: 'committed' };
   }
 
   event(event: Parameters<typeof eventOf>[1]): NewEvent {
@@ -266,14 +289,10 @@ export class ItemLedger {
 
   async unit(name: string, statements: readonly Statement[], events: readonly NewEvent[]): Promise<void> {
     const unit = { name, statements: [...statements, ...recordEvents(events)] };
-    this.note(await commitClaiming(this.#deps.core, unit));
-  }
-
-  /** A unit that had to be taken was, or the item is gone. */
-  note(answer: UnitAnswer): void {
+    const answer = await commitClaiming(this.#deps.core, unit);
     if (answer.kind === 'committed') return;
     if (answer.guard !== 'item') throw new Error(`a unit of the item was refused: ${answer.detail}`);
-    this.gone = true; // there is nothing left to note
+    this.#isGone = true; // there is nothing left to note
   }
 
   tell(decided: Decided): void {

@@ -11,7 +11,7 @@ import type { ExitCode } from '../../shared/process/exit-codes.ts';
 import type { WriterThread } from '../database/sqlite/start-thread.ts';
 import type { RestartOwner } from '../database/writer-lock.ts';
 import type { NextGeneration, ReloadOptions } from '../http/host-api.ts';
-import type { OperatorPort } from './operator-api.ts';
+import type { OperatorApi } from './operator-api.ts';
 
 export interface AppOptions {
   /** Made by the process before anything else, so that its first line carries it. */
@@ -54,7 +54,7 @@ export interface App {
   /** The store is being opened, and brought to this program's schema. */
   isOpening(): boolean;
   status(): Promise<Readonly<Record<string, unknown>>>;
-  readonly operators: OperatorPort;
+  readonly operators: OperatorApi;
   reload(actor: string, options: ReloadOptions): Promise<NextGeneration>;
   /** Ingress closed, streams told, dispatch drained, adapters, stores. Coalesced; never throws; names what was cut, to the first caller at once, too. */
   stop(limitMs: number, end?: StopCause, onCut?: (cut: Cut) => void): Promise<{ readonly cut: readonly Cut[] }>;

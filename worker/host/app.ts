@@ -20,7 +20,7 @@ import type { DatabaseState } from '../database/database-host.ts';
 import { fileFacts, loadProjectState } from '../database/project-state.ts';
 import { countStarts } from '../database/starts-ledger.ts';
 import { cutOf } from '../engine/left-at-work.ts';
-import type { HostPort, NextGeneration, ReloadOptions } from '../http/host-api.ts';
+import type { HostApi, NextGeneration, ReloadOptions } from '../http/host-api.ts';
 import { createHttpServer, type HttpServer } from '../http/server/server.ts';
 import { accountWarnings } from '../runtime/checks/account-findings.ts';
 import type { Candidate } from '../runtime/loading/assemble.ts';
@@ -30,8 +30,8 @@ import type { App, AppOptions, StopCause } from './app-options.ts';
 import { Parts } from './app-parts.ts';
 import { refusedReload, requestRestart, restartInstead } from './app-restart.ts';
 import { hostStatus } from './app-status.ts';
-import { createHttpPort } from './http-port.ts';
-import { type OperatorPort, operatorPort } from './operator-api.ts';
+import { createHostApi } from './host-api.ts';
+import { type OperatorApi, operatorApi } from './operator-api.ts';
 
 const READINESS_LOOK_MS = 500;
 const BEGIN_RETRY_MS = 1_000;
@@ -84,13 +84,13 @@ class Host implements App {
   status(): Promise<Readonly<Record<string, unknown>>> {
     return hostStatus(this.#parts);
   }
-  get operators(): OperatorPort {
-    return operatorPort(this.#parts);
+  get operators(): OperatorApi {
+    return operatorApi(this.#parts);
   }
 
-  #httpPort(): HostPort {
+  #httpPort(): HostApi {
     const { engine, readiness, metrics, facts, database } = this.#parts;
-    return createHttpPort({
+    return createHostApi({
       options: this.#options,
       engine,
       readiness,

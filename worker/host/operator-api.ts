@@ -7,7 +7,7 @@ import type { Parts } from './app-parts.ts';
 import { refuseBadCode, refuseInFullWindow } from './app-restart.ts';
 import { lastStarts } from './app-status.ts';
 
-export interface OperatorPort {
+export interface OperatorApi {
   /** Newest last, by the ledger of starts; none while the store is not open. */
   exits(): Promise<readonly ToldExit[]>;
   /** What the next worker would start with. Throws `state_dir_unsafe`, and `config_invalid` or `secret_invalid` where that one would end with 78;
@@ -19,7 +19,7 @@ export interface OperatorPort {
   checkStarts(): Promise<void>;
 }
 
-export const operatorPort = (parts: Parts): OperatorPort => ({
+export const operatorApi = (parts: Parts): OperatorApi => ({
   exits: () => formerExits(parts),
   checkConfig: async () => {
     refuseUnusableState(projectPaths(parts.options.project));

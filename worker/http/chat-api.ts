@@ -1,8 +1,8 @@
-// What the chat page asks of the host; with `HostPort` of host-port.ts, which it is a part of.
+// What the chat page asks of the host; with `HostApi` of host-api.ts, which it is a part of.
 import type { Keep } from './answer/kept-answer.ts';
 
 /** The sandbox adapter's side of the chat page: full scope only, since texts of people are in it. */
-export interface ChatPort {
+export interface ChatApi {
   /** Stored before it resolves; `delivery` makes a repeat recognisable. */
   say(
     message: {

@@ -9,10 +9,10 @@ import type { IngressChange, IngressState } from '../../shared/api/runtime.ts';
 import type { WebhookAddress } from '../../shared/api/webhook.ts';
 import type { Secret } from '../../shared/secret.ts';
 import type { IdempotencyStore, Keep } from './answer/kept-answer.ts';
-import type { ChatPort } from './chat-api.ts';
+import type { ChatApi } from './chat-api.ts';
 
 export type { IdempotencyStore, Keep, KeptAnswer } from './answer/kept-answer.ts';
-export type { ChatMessage, ChatPort, ChatTaken } from './chat-api.ts';
+export type { ChatApi, ChatMessage, ChatTaken } from './chat-api.ts';
 
 export type Scope = 'none' | 'demo' | 'full';
 
@@ -206,7 +206,7 @@ export interface AskedOfIngress {
   readonly keep?: Keep<IngressState>;
 }
 
-export interface HostPort {
+export interface HostApi {
   settings(): HttpSettings;
   ready(): boolean;
   readiness(): ReadinessReport;
@@ -270,7 +270,7 @@ export interface HostPort {
     readonly signature: string | undefined;
   }): Promise<OpenFile>;
   /** What people write on the chat page and in `svc chat`; answers come over the event stream and `chatHistory`. */
-  readonly chat: ChatPort | undefined;
+  readonly chat: ChatApi | undefined;
   /** Counted and logged: `auth_failed` is a token that is not known, `refused` whatever else ended before its route ran. */
   observe(fact: {
     readonly kind: 'request' | 'auth_failed' | 'refused';

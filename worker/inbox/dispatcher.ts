@@ -2,8 +2,8 @@
 // plugin runs: with the unit that stored the item, with the one that ended its forerunner, or by whoever handles it.
 import type { Core } from '../core/core.ts';
 import { readCrashes } from '../database/starts-ledger.ts';
-import { type Follower, Followers } from '../lanes/claim-ahead.ts';
-import type { PlaceLimits } from '../lanes/fair-shares.ts';
+import { ClaimAhead, type NextInLane } from '../lanes/claim-ahead.ts';
+import type { ShareLimits } from '../lanes/fair-shares.ts';
 import { type LaneOutcome, LaneRunner } from '../lanes/lane-runner.ts';
 import { Quarantine } from '../lanes/quarantine.ts';
 import type { Inbox } from './inbox.ts';
@@ -21,7 +21,7 @@ export interface ClaimedItem {
   /** It was in hand when the process before this one died, and has not begun since. */
   readonly left: LeftItem | undefined;
   /** What its lane goes on with, to be claimed in the unit that ends it. */
-  readonly next: () => Follower | undefined;
+  readonly next: () => NextInLane | undefined;
 }
 
 export interface LeftItem {
@@ -42,7 +42,7 @@ const isOpen = ({ state }: InboxRow): boolean => state === 'received' || state =
 export interface DispatcherOptions {
   readonly core: Core;
   readonly inbox: Pick<Inbox, 'recent'>;
-  readonly limits: () => PlaceLimits;
+  readonly limits: () => ShareLimits;
   /** See `Quarantine`. */
   readonly quarantineMs: () => number;
   /** True while there is no generation to serve, or an ingress pause holds the item back. */
@@ -64,7 +64,7 @@ export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHea
     what: 'items',
     changed: () => runner.wake(),
   });
-  const followers = new Followers(inbox.recent, quarantine);
+  const followers = new ClaimAhead(inbox.recent, quarantine);
   const leftOf = (id: string): LeftItem | undefined => {
     const deaths = quarantine.deathsOf(id);
     return deaths === undefined

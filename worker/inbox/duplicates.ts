@@ -12,7 +12,7 @@ export interface Repeat<Item> {
 }
 
 /** Those of `items` that are stored. */
-export async function findRepeats<Item extends PreparedItem>(
+export async function findDuplicates<Item extends PreparedItem>(
   core: Core,
   items: readonly Item[],
   tell: (endpoint: string, conflict: boolean) => void,

@@ -11,11 +11,11 @@ import type { Core } from '../core/core.ts';
 import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import { commitClaiming } from '../lanes/claims.ts';
-import { RecentRows } from '../lanes/just-committed.ts';
+import { JustCommitted } from '../lanes/just-committed.ts';
 import type { Slot } from '../lanes/lane-runner.ts';
 import { type Amount, refusal, roomForOwn } from './admission.ts';
 import { storeDead, type WhyDead } from './dead-letter.ts';
-import { findRepeats, type Repeat } from './duplicates.ts';
+import { findDuplicates, type Repeat } from './duplicates.ts';
 import { type ItemHead, readDelivery } from './inbox-store.ts';
 import { letGoItems } from './left-items-store.ts';
 import { type Counted, OpenItems } from './open-items.ts';
@@ -33,15 +33,20 @@ export interface Accepted {
   readonly conflicts: number;
 }
 
-export interface InboxObserver {
+/** What the inbox asks of the rooms over it, while it decides about a delivery. */
+export interface InboxPorts {
   /** The number of the generation in which nobody listens to this delivery; undefined when somebody may. */
-  passedBy?(delivery: Delivery): number | undefined;
+  unheardIn?(delivery: Delivery): number | undefined;
   /** A start at once for an item whose lane is idle; undefined when it has to wait. */
-  reserve?(item: ItemHead): Slot | undefined;
+  reserveLane?(item: ItemHead): Slot | undefined;
+  /** How many accounts and plugins take deliveries: each has a share of the inbox. */
+  shares?(): number;
+}
+
+/** Told after the commit. */
+export interface InboxObserver {
   accepted?(row: NewRow): void;
   duplicate?(endpoint: string, conflict: boolean): void;
-  /** How many take deliveries: each has a part of the inbox. */
-  endpoints?(): number;
 }
 
 /** What joins the unit that stores these items. */
@@ -50,15 +55,17 @@ export type Joined = (ids: readonly string[]) => readonly Statement[];
 export class Inbox {
   readonly #core: Core;
   readonly #limits: () => InboxLimits;
+  readonly #ports: InboxPorts;
   readonly #observer: InboxObserver;
   readonly #listeners = new Set<() => void>();
-  readonly recent = new RecentRows<NewRow>();
+  readonly recent = new JustCommitted<NewRow>();
   readonly #open = new OpenItems();
 
-  constructor(core: Core, limits: () => InboxLimits, observer: InboxObserver = {}) {
+  constructor(core: Core, limits: () => InboxLimits, around: InboxPorts & InboxObserver = {}) {
     this.#core = core;
     this.#limits = limits;
-    this.#observer = observer;
+    this.#ports = around;
+    this.#observer = around;
   }
 
   /** Reads how much is waiting; before it nothing is bounded. */
@@ -155,12 +162,12 @@ export class Inbox {
   #prepare(delivery: Delivery): Taken {
     const { endpoint, lane, payload } = delivery;
     const isIdle = this.#open.isIdle(lane);
-    const passedBy = isIdle ? this.#observer.passedBy?.(delivery) : undefined;
+    const unheardIn = isIdle ? this.#ports.unheardIn?.(delivery) : undefined;
     const id = uuidv7(this.#core.clock.now());
     const head = { seq: 0, id, endpoint, lane, kind: payload.kind, bytes: 0, nextAt: null };
-    const slot = isIdle && passedBy === undefined ? this.#observer.reserve?.(head) : undefined;
+    const slot = isIdle && unheardIn === undefined ? this.#ports.reserveLane?.(head) : undefined;
     try {
-      const item = prepareItem(this.#core, delivery, { id, passedBy, isClaimed: slot !== undefined });
+      const item = prepareItem(this.#core, delivery, { id, passedBy: unheardIn, isClaimed: slot !== undefined });
       head.bytes = item.row.bytes;
       this.#open.add(item.row);
       return { row: item.row, insert: item.insert, events: item.events, slot };
@@ -231,7 +238,7 @@ export class Inbox {
     return refusal(
       this.#open,
       { endpoint: first.row.endpoint, batch },
-      { bound: this.#bound, endpoints: () => this.#observer.endpoints?.() ?? 1 },
+      { bound: this.#bound, endpoints: () => this.#ports.shares?.() ?? 1 },
     );
   }
 
@@ -269,7 +276,7 @@ export class Inbox {
   }
 
   #known<Item extends PreparedItem>(items: readonly Item[]): Promise<Repeat<Item>[]> {
-    return findRepeats(this.#core, items, (endpoint, conflict) => this.#observer.duplicate?.(endpoint, conflict));
+    return findDuplicates(this.#core, items, (endpoint, conflict) => this.#observer.duplicate?.(endpoint, conflict));
   }
 }
 

@@ -11,13 +11,13 @@ import type { Quarantine } from './quarantine.ts';
 /** Refuses a unit whose follower is not open any more: the unit is to be committed without it. */
 export const NEXT_GUARD = 'next';
 
-export interface Follower {
+export interface NextInLane {
   readonly id: string;
   /** The unit that claims it is committed. */
   claimed(): void;
 }
 
-export class Followers {
+export class ClaimAhead {
   readonly #recent: { has(id: string): boolean };
   readonly #quarantine: Pick<Quarantine, 'any'>;
   readonly #claimed = new Set<string>();
@@ -27,7 +27,7 @@ export class Followers {
     this.#quarantine = quarantine;
   }
 
-  of(next: { readonly id: string } | undefined): Follower | undefined {
+  of(next: { readonly id: string } | undefined): NextInLane | undefined {
     if (next === undefined || this.#quarantine.any || !this.#recent.has(next.id)) return undefined;
     const { id } = next;
     return { id, claimed: () => void this.#claimed.add(id) };
@@ -40,7 +40,7 @@ export class Followers {
 }
 
 export interface Claim {
-  readonly follower: Follower;
+  readonly follower: NextInLane;
   readonly statement: Statement;
 }
 

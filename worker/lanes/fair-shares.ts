@@ -8,7 +8,7 @@
 //       and hangs as that did, would else have a part beside its former one, and the others none.
 // Pure.
 
-export interface PlaceLimits {
+export interface ShareLimits {
   readonly concurrency: number;
   readonly endpointConcurrency: number;
   /** How many endpoints there are; left out: nobody has to be thought of but who runs. */
@@ -18,7 +18,7 @@ export interface PlaceLimits {
 }
 
 /** Places that are taken. */
-export interface TakenPlaces {
+export interface TakenShares {
   readonly total: number;
   readonly byEndpoint: ReadonlyMap<string, number>;
 }
@@ -26,7 +26,7 @@ export interface TakenPlaces {
 const FOR_ALL = 0.5;
 
 /** Whether an item of this endpoint may start now; asked of several endpoints, one after the other, until one may. */
-export function freePlaces(taken: TakenPlaces, limits: PlaceLimits): (endpoint: string) => boolean {
+export function freeShares(taken: TakenShares, limits: ShareLimits): (endpoint: string) => boolean {
   const { concurrency, endpointConcurrency } = limits;
   const { total, byEndpoint } = taken;
   if (total >= concurrency) return () => false;
@@ -46,7 +46,7 @@ interface Open {
   readonly forAll: boolean;
 }
 
-function whatIsOpen({ total, byEndpoint }: TakenPlaces, limits: PlaceLimits): Open {
+function whatIsOpen({ total, byEndpoint }: TakenShares, limits: ShareLimits): Open {
   const { concurrency, endpoints = () => 1, isThere = () => true } = limits;
   const count = Math.max(1, endpoints());
   const whole = divided(concurrency, count);

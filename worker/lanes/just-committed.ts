@@ -9,7 +9,7 @@
 const MOST_ROWS = 2_048;
 const MOST_BYTES = 8 * 1_024 * 1_024;
 
-export class RecentRows<T extends { readonly id: string; readonly bytes: number }> {
+export class JustCommitted<T extends { readonly id: string; readonly bytes: number }> {
   readonly #rows = new Map<string, T>();
   #bytes = 0;
   readonly #coming = new Map<string, Promise<void>>();

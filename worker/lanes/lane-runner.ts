@@ -11,9 +11,9 @@ import { madeProgress } from '../../shared/process/loop-progress.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import { within } from '../../shared/time/abort.ts';
 import type { Core } from '../core/core.ts';
-import type { PlaceLimits } from './fair-shares.ts';
+import type { ShareLimits } from './fair-shares.ts';
 import { LANE_WINDOW, type LaneItem, Lanes, type Refill } from './lanes.ts';
-import { UnreadLanes } from './unloaded-lanes.ts';
+import { UnloadedLanes } from './unloaded-lanes.ts';
 
 /** `left`: the item is over; `waiting`: its lane waits until `release`; `again`: it may start again at once. */
 export type LaneOutcome = 'left' | 'waiting' | 'again';
@@ -29,7 +29,7 @@ export interface Slot {
 export interface LaneRunnerOptions<T extends LaneItem> {
   readonly name: string;
   readonly core: Core;
-  readonly limits: () => PlaceLimits;
+  readonly limits: () => ShareLimits;
   /** Open items after a position, in order. */
   readonly readOpen: (after: number, limit: number) => Promise<T[]>;
   readonly readLane: (lane: string, after: number, limit: number) => Promise<T[]>;
@@ -54,7 +54,7 @@ export class LaneRunner<T extends LaneItem> {
   #hasRead = false;
   /** What was open when the last read began is in memory, but for lanes that have no room there. */
   #isWhole = false;
-  readonly #unread = new UnreadLanes();
+  readonly #unread = new UnloadedLanes();
   #loading: Promise<void> | undefined;
   #stopped = true;
 

@@ -4,7 +4,7 @@
 //   L2  No lane keeps more than `LANE_WINDOW` items in memory, no endpoint more than `ENDPOINT_LANES` lanes; the rest stay on disk until there is room.
 //   L3  Slow or held endpoints use their own shares of the concurrency and never the whole (places.ts); endpoints take turns.
 // No I/O here: the lane runner feeds it rows and does what it says.
-import { freePlaces, type PlaceLimits } from './fair-shares.ts';
+import { freeShares, type ShareLimits } from './fair-shares.ts';
 import { ReadyLanes } from './ready-lanes.ts';
 
 /** What lanes need to know of a stored item. */
@@ -75,7 +75,7 @@ export class Lanes<T extends LaneItem> {
   }
 
   /** Takes the lane for an item that is being stored, as if it ran already. False when anything else comes before it. */
-  reserve(item: T, limits: PlaceLimits, held: (item: T) => boolean): boolean {
+  reserve(item: T, limits: ShareLimits, held: (item: T) => boolean): boolean {
     if (this.#lanes.has(item.lane) || this.#ready.size > 0) return false;
     if (!this.#free(limits)(item.endpoint) || held(item)) return false;
     const lane = this.#open(item);
@@ -104,7 +104,7 @@ export class Lanes<T extends LaneItem> {
   }
 
   /** The next item that may start, counted as running; undefined when nothing may. `held` says the same for all items of an endpoint. */
-  take(limits: PlaceLimits, held: (item: T) => boolean): T | undefined {
+  take(limits: ShareLimits, held: (item: T) => boolean): T | undefined {
     if (this.#runningTotal >= limits.concurrency) return undefined;
     const isFree = this.#free(limits);
     const lane = this.#ready.next((endpoint, head) => isFree(endpoint) && !held(head));
@@ -181,8 +181,8 @@ export class Lanes<T extends LaneItem> {
     return this.#settle(lane, now);
   }
 
-  #free(limits: PlaceLimits): (endpoint: string) => boolean {
-    return freePlaces({ total: this.#runningTotal, byEndpoint: this.#running }, limits);
+  #free(limits: ShareLimits): (endpoint: string) => boolean {
+    return freeShares({ total: this.#runningTotal, byEndpoint: this.#running }, limits);
   }
 
   #settle(lane: Lane<T>, now: number): Refill | undefined {

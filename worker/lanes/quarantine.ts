@@ -8,7 +8,7 @@
 //   U5  Nor have many such items together: after WARY_AT deaths within that time an item is set aside at its first, and after REST_AT nothing starts
 //       until the first of them is as old. What comes in is stored meanwhile.
 import type { Core } from '../core/core.ts';
-import type { PlaceLimits } from './fair-shares.ts';
+import type { ShareLimits } from './fair-shares.ts';
 
 /** What a process before this one died with. */
 export interface LeftInHand {
@@ -82,7 +82,7 @@ export class Quarantine {
     return this.#suspects.size > 0;
   }
 
-  limits(usual: PlaceLimits): PlaceLimits {
+  limits(usual: ShareLimits): ShareLimits {
     if (this.#rests) return { concurrency: 0, endpointConcurrency: 0 };
     if (this.#suspects.size === 0) return usual;
     const concurrency = 1 + this.#slow;

@@ -1,6 +1,6 @@
 // Lanes of which the disk has, or is about to have, items that are not in memory yet: what comes after those must not start before them.
 
-export class UnreadLanes {
+export class UnloadedLanes {
   /** How many of each. */
   readonly #counts = new Map<string, number>();
   /** Of those that are stored: a read that begins from now on sees them. */

@@ -5,7 +5,7 @@ import { keepNewest } from '../sdk/platform/keep-newest.ts';
 
 const MOST_KEPT = 10_000;
 
-export class OwnWaits {
+export class HostFailureBackoff {
   readonly #failures = new Map<string, number>();
 
   /** After one more failure. */

@@ -11,18 +11,18 @@ import { readMessagesBeside } from './sent-message.ts';
 export const knowsKeys = ({ idempotent = false }: Can): boolean => idempotent !== false;
 
 /** R1. A clock that was set back tells nothing of how long it is ago. */
-export function dropsRepeat({ idempotent = false }: Can, { created_at: storedAt }: OutboxRow, at: number): boolean {
+export function dropsResend({ idempotent = false }: Can, { created_at: storedAt }: OutboxRow, at: number): boolean {
   if (typeof idempotent === 'boolean') return idempotent;
   return at >= storedAt && at - storedAt <= idempotent.forMs;
 }
 
 /** Where the platform does not drop it, the adapter may be able to find what came of the attempt before. */
-export async function asRepeat(
+export async function asResend(
   { clock, reader }: Pick<Core, 'clock' | 'reader'>,
   call: Outgoing,
   { row, can }: { readonly row: OutboxRow; readonly can: Can },
 ): Promise<Outgoing> {
   const isFirst = row.attempts === 0 && row.last_error === null;
-  if (isFirst || dropsRepeat(can, row, clock.now())) return call;
+  if (isFirst || dropsResend(can, row, clock.now())) return call;
   return { ...call, repeat: true, search: { from: row.created_at, others: await readMessagesBeside(reader, row) } };
 }

@@ -6,7 +6,7 @@ import { wholeWaitMs } from '../../shared/time/backoff.ts';
 import { reasonOf } from '../core/core.ts';
 import { ownFailureIn } from '../core/own-failure.ts';
 import type { Statement } from '../database/unit.ts';
-import { type Claim, commitWith, type Follower } from '../lanes/claim-ahead.ts';
+import { type Claim, commitWith, type NextInLane } from '../lanes/claim-ahead.ts';
 import { commitClaiming } from '../lanes/claims.ts';
 import type { LaneOutcome } from '../lanes/lane-runner.ts';
 import { quarantineMs, quarantineReason } from '../lanes/quarantine.ts';
@@ -24,7 +24,7 @@ import {
   readSend,
   type SendHead,
 } from './outbox-store.ts';
-import { asRepeat, dropsRepeat, knowsKeys } from './resends.ts';
+import { asResend, dropsResend, knowsKeys } from './resends.ts';
 import { resolveCall } from './resolve-call.ts';
 import { type SendSurface, takesAtOnce } from './send-surface.ts';
 import { type EndedSend, putOffSend, unitOf } from './send-units.ts';
@@ -48,7 +48,7 @@ export interface Turn {
   readonly isClaimed: boolean;
   /** It was under way at two deaths of the process: it waits, and goes out alone then. */
   readonly setAside: () => void;
-  readonly next: () => Follower | undefined;
+  readonly next: () => NextInLane | undefined;
 }
 
 export class SendAttempt {
@@ -109,7 +109,7 @@ export class SendAttempt {
       if (waitMs !== undefined) return this.#setAside(row, waitMs);
     }
     const { can } = state.surface;
-    return this.#attempt(row, { surface: state.surface, outgoing: await asRepeat(core, call.call, { row, can }) });
+    return this.#attempt(row, { surface: state.surface, outgoing: await asResend(core, call.call, { row, can }) });
   }
 
   async #attempt(
@@ -203,7 +203,7 @@ export class SendAttempt {
     const isLost = end.kind === 'lost';
     const failures = row.failures + (isLost ? 0 : 1);
     const againAt = this.#options.core.clock.now() + (isLost ? 0 : sendDelayMs(failures));
-    return judge(end, { attempts, failures, maxAttempts, idempotent: dropsRepeat(can, row, againAt), unsure });
+    return judge(end, { attempts, failures, maxAttempts, idempotent: dropsResend(can, row, againAt), unsure });
   }
 
   /** The account is refused or gone: the send waits for it. One that has it refused again and again is not tried without end. */

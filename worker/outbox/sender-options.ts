@@ -1,9 +1,9 @@
 // What the sender is given, and what its attempts share.
 import type { Core } from '../core/core.ts';
-import type { PlaceLimits } from '../lanes/fair-shares.ts';
-import type { RecentRows } from '../lanes/just-committed.ts';
+import type { ShareLimits } from '../lanes/fair-shares.ts';
+import type { JustCommitted } from '../lanes/just-committed.ts';
 import type { CallSlots } from './call-slots.ts';
-import type { OwnWaits } from './host-failure-backoff.ts';
+import type { HostFailureBackoff } from './host-failure-backoff.ts';
 import type { SendVerdict } from './outbox-machine.ts';
 import type { NewOutboxRow, OutboxRow } from './outbox-store.ts';
 import type { QuietAccounts } from './quiet-accounts.ts';
@@ -13,8 +13,8 @@ import type { SurfaceState } from './send-surface.ts';
 export interface SenderOptions {
   readonly core: Core;
   /** Sends that were just stored. */
-  readonly recent: RecentRows<NewOutboxRow>;
-  readonly limits: () => PlaceLimits;
+  readonly recent: JustCommitted<NewOutboxRow>;
+  readonly limits: () => ShareLimits;
   readonly policy: () => { readonly maxAttempts: number; readonly onUnknown: 'resend' | 'hold' };
   /** For how long a send is set aside that was under way at two deaths of the process. */
   readonly quarantineMs: () => number;
@@ -30,5 +30,5 @@ export interface Pace {
   /** For platforms that do not drop repeats, held until the result is stored: a crash leaves one call of an account without a result. */
   readonly alone: CallSlots;
   readonly quiet: QuietAccounts;
-  readonly ours: OwnWaits;
+  readonly ours: HostFailureBackoff;
 }

@@ -8,11 +8,11 @@
 //       them as well.
 //   S3  Every send ends as sent, dead or unknown, each with an event; never silently.
 //   S4  A send whose endpoint is not online, or was told to be quiet, waits for it without using up attempts.
-import { Followers } from '../lanes/claim-ahead.ts';
+import { ClaimAhead } from '../lanes/claim-ahead.ts';
 import { LaneRunner } from '../lanes/lane-runner.ts';
 import { Quarantine } from '../lanes/quarantine.ts';
 import { CallSlots } from './call-slots.ts';
-import { OwnWaits } from './host-failure-backoff.ts';
+import { HostFailureBackoff } from './host-failure-backoff.ts';
 import { readOpenSends, readSendLane, readSendsInHand, type SendHead } from './outbox-store.ts';
 import { QuietAccounts } from './quiet-accounts.ts';
 import { SendAttempt } from './send-attempt.ts';
@@ -39,14 +39,14 @@ export function createSender(options: SenderOptions): LaneRunner<SendHead> {
       clock,
     }),
     quiet: new QuietAccounts(clock, () => runner.wake()),
-    ours: new OwnWaits(),
+    ours: new HostFailureBackoff(),
   };
   const quarantine = new Quarantine(core, {
     read: () => readSendsInHand(core.reader),
     what: 'sends',
     changed: () => runner.wake(),
   });
-  const followers = new Followers(options.recent, quarantine);
+  const followers = new ClaimAhead(options.recent, quarantine);
   const runner = new LaneRunner<SendHead>({
     name: 'outbox',
     core,

@@ -8,7 +8,7 @@ import { turns } from '../core/turns.ts';
 import { sql } from '../database/statement.ts';
 import type { InboxKind } from '../database/tables.ts';
 import type { EndpointRunner } from '../endpoints/endpoint-runner.ts';
-import type { ChatMessage, ChatPort, ChatTaken, Keep } from '../http/host-api.ts';
+import type { ChatApi, ChatMessage, ChatTaken, Keep } from '../http/host-api.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import { readPayload } from '../inbox/payload.ts';
 import type { IngressGate } from '../ingress/ingress-gate.ts';
@@ -58,7 +58,7 @@ const EVENTS_AT_ONCE = 8_000;
 /** A row and its event are stamped a moment apart. */
 const CLOCK_SLACK_MS = 5_000;
 
-export function createSandboxChat({ core, inbox, gate, admit, endpoint, sandbox }: SandboxChatDeps): ChatPort {
+export function createSandboxChat({ core, inbox, gate, admit, endpoint, sandbox }: SandboxChatDeps): ChatApi {
   const running = (): EndpointRunner => {
     const runner = endpoint();
     if (runner === undefined)

@@ -12,7 +12,7 @@ import {
   type OutboundRow,
   sandboxMessageId,
 } from '../../../worker/adapters/sandbox/chat-view.ts';
-import type { ChatPort, EventGateway } from '../../../worker/http/host-api.ts';
+import type { ChatApi, EventGateway } from '../../../worker/http/host-api.ts';
 import { createHttpServer, type HttpServer } from '../../../worker/http/server/server.ts';
 import { pageOf } from '../../../worker/sandbox/chat-page.ts';
 import type { Outgoing } from '../../../worker/sdk/index.ts';
@@ -111,7 +111,7 @@ class Store {
     return sandboxMessageId(call.key);
   };
 
-  chat(answer: (text: string) => string | undefined): ChatPort {
+  chat(answer: (text: string) => string | undefined): ChatApi {
     return {
       say: async ({ person, room, text, delivery }) => {
         this.tries.push(text);

@@ -1,4 +1,4 @@
-// A small host in memory behind HostPort, for tests of the HTTP interface over real sockets. It keeps what was asked of it
+// A small host in memory behind HostApi, for tests of the HTTP interface over real sockets. It keeps what was asked of it
 // (`calls`), so that a test can see that a refused request changed nothing.
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -8,7 +8,7 @@ import type { IngressState } from '../../../shared/api/runtime.ts';
 import { Secret } from '../../../shared/secret.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { KeptAnswer } from '../../../worker/http/answer/kept-answer.ts';
-import type { EventGateway, HostPort, HttpSettings, ItemStore } from '../../../worker/http/host-api.ts';
+import type { EventGateway, HostApi, HttpSettings, ItemStore } from '../../../worker/http/host-api.ts';
 
 const WEBHOOK_ADDRESS = {
   endpoint: 'root/irc:irc~libera',
@@ -29,16 +29,16 @@ export interface FakeHostOptions {
   readonly limits?: Partial<HttpSettings['limits']>;
 }
 
-export interface FakeHost extends HostPort {
+export interface FakeHost extends HostApi {
   /** Every call that would change something, by name. */
   readonly calls: string[];
   /** What `observe` was told. */
-  readonly observed: Parameters<HostPort['observe']>[0][];
+  readonly observed: Parameters<HostApi['observe']>[0][];
   /** Streams that are open. */
   readonly streams: Set<ServerResponse>;
   isReady: boolean;
   current: HttpSettings;
-  chat: HostPort['chat'];
+  chat: HostApi['chat'];
   /** Makes the next `deliver` or `reload` fail with this. */
   failure: Error | undefined;
 }

@@ -2,19 +2,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { freePlaces, type PlaceLimits } from '../../../worker/lanes/fair-shares.ts';
+import { freeShares, type ShareLimits } from '../../../worker/lanes/fair-shares.ts';
 
 class Places {
   readonly byEndpoint = new Map<string, number>();
   total = 0;
-  readonly #limits: PlaceLimits;
+  readonly #limits: ShareLimits;
 
-  constructor(limits: PlaceLimits) {
+  constructor(limits: ShareLimits) {
     this.#limits = limits;
   }
 
   take(endpoint: string): boolean {
-    if (!freePlaces(this, this.#limits)(endpoint)) return false;
+    if (!freeShares(this, this.#limits)(endpoint)) return false;
     this.byEndpoint.set(endpoint, (this.byEndpoint.get(endpoint) ?? 0) + 1);
     this.total += 1;
     return true;

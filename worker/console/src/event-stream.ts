@@ -33,12 +33,12 @@ const HEARTBEAT_MS = 15_000;
 
 /** Starts at once and goes on until `close` or a refusal. */
 export function followEvents(options: StreamOptions): EventStream {
-  const follower = new Follower(options);
+  const follower = new NextInLane(options);
   void follower.run();
   return follower;
 }
 
-class Follower implements EventStream {
+class NextInLane implements EventStream {
   readonly #options: StreamOptions;
   readonly #closing = new AbortController();
   #lastEventId: string | undefined;

@@ -1,4 +1,4 @@
-// Answers kept under an Idempotency-Key, as the HTTP interface and the store share them; with `HostPort` of host-port.ts, which it is a part of.
+// Answers kept under an Idempotency-Key, as the HTTP interface and the store share them; with `HostApi` of host-api.ts, which it is a part of.
 
 /** What a change has answered. */
 export interface KeptAnswer {

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { within } from '../../../shared/time/abort.ts';
-import type { Caller, HostPort } from '../host-api.ts';
+import type { Caller, HostApi } from '../host-api.ts';
 import type { Match, Route } from '../routes/route.ts';
 import { readBody } from './body.ts';
 import { type BodyValidators, readJsonBody } from './json-body.ts';
@@ -11,7 +11,7 @@ import { hasContent } from './request-head.ts';
 import { type BodyCheck, hasFields, refuseTokenInBody } from './token-elsewhere.ts';
 
 export interface ContentParts {
-  readonly port: HostPort;
+  readonly port: HostApi;
   readonly validators: BodyValidators;
 }
 

@@ -6,7 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { StaticFiles } from '../answer/static-files.ts';
-import type { Caller, HostPort, Scope } from '../host-api.ts';
+import type { Caller, HostApi, Scope } from '../host-api.ts';
 import type { Found, RouteTable } from '../routes/route-table.ts';
 import { type Authenticator, type Credentials, checkScope } from './authenticate.ts';
 import { contextOf } from './request-context.ts';
@@ -15,7 +15,7 @@ import { parseTarget, type Target } from './target.ts';
 import { refuseTokenInQuery } from './token-elsewhere.ts';
 
 export interface GateParts {
-  readonly port: HostPort;
+  readonly port: HostApi;
   readonly files: StaticFiles;
   readonly table: RouteTable;
   readonly authenticator: Authenticator;

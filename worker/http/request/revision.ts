@@ -1,7 +1,7 @@
 // If-Match: a change that is meant for one revision of a thing and for no other. Revisions travel as strong ETags.
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { HostPort } from '../host-api.ts';
+import type { HostApi } from '../host-api.ts';
 import type { Route } from '../routes/route.ts';
 
 const STRONG_TAG = /^"([\x21\x23-\x7e]{1,200})"$/;
@@ -27,7 +27,7 @@ export function readRevision(header: string | undefined, route: Route): string |
  * Compares it where the route says with what; throws `precondition_failed`. Asked when the change begins, so that a change repeated under its
  * Idempotency-Key gets its answer, although the revision is another since.
  */
-export function requireRevision(revision: string | undefined, route: Route, port: HostPort): void {
+export function requireRevision(revision: string | undefined, route: Route, port: HostApi): void {
   if (revision === undefined || typeof route.revision !== 'function' || route.revision(port) === revision) return;
   throw new SvcError('precondition_failed', 'it has changed since it was read', {
     hint: 'Read it again, then repeat.',

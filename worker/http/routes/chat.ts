@@ -1,6 +1,6 @@
 // The chat page and `svc chat`: full scope, since texts of people are in it; there only while the host has a sandbox.
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { ChatPort, HostPort } from '../host-api.ts';
+import type { ChatApi, HostApi } from '../host-api.ts';
 import { integerOf } from '../request/query-check.ts';
 import { type Answer, type Located, type LocateRequest, type QueryField, route } from './route.ts';
 
@@ -67,7 +67,7 @@ export const chatRoutes = [
   }),
 ];
 
-function chatOf(port: HostPort): ChatPort {
+function chatOf(port: HostApi): ChatApi {
   if (port.chat === undefined) throw new SvcError('not_found', 'this host has no chat');
   return port.chat;
 }

@@ -1,6 +1,6 @@
 // The event history: as a stream that resumes, page by page, or over a WebSocket.
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { Caller, HostPort } from '../host-api.ts';
+import type { Caller, HostApi } from '../host-api.ts';
 import { integerOf } from '../request/query-check.ts';
 import { contextOf } from '../request/request-context.ts';
 import { type Exchange, type Handled, type QueryField, route } from './route.ts';
@@ -70,7 +70,7 @@ function checkForm(query: Exchange<undefined>['query'], isPage: boolean): void {
 }
 
 /** Throws when the token has as many streams open as it may have. */
-export function checkStreamLimit(port: HostPort, caller: Caller): void {
+export function checkStreamLimit(port: HostApi, caller: Caller): void {
   const { streamsPerToken } = port.settings().limits;
   if (port.events.openStreams(caller.actor) < streamsPerToken) return;
   throw new SvcError('too_many_requests', `a token has at most ${streamsPerToken} streams open`, {

@@ -6,7 +6,7 @@
 //   R4  While no generation serves nobody knows what it would have: 503, since platforms give up what is answered with 404.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { StaticFiles } from '../answer/static-files.ts';
-import type { HostPort } from '../host-api.ts';
+import type { HostApi } from '../host-api.ts';
 import { chatRoutes } from './chat.ts';
 import { diagnosticRoutes } from './diagnostics.ts';
 import { endpointRoutes } from './endpoints.ts';
@@ -51,7 +51,7 @@ export interface FindRequest {
   readonly method: string;
   /** Below the base. */
   readonly path: string;
-  readonly port: HostPort;
+  readonly port: HostApi;
   readonly files: StaticFiles;
 }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Keep } from '../answer/kept-answer.ts';
 import type { BodyOf, SchemaName } from '../answer/schemas.ts';
 import type { StaticFiles } from '../answer/static-files.ts';
-import type { Caller, HostPort, Scope } from '../host-api.ts';
+import type { Caller, HostApi, Scope } from '../host-api.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -29,7 +29,7 @@ export type AnswerKind = SchemaName | 'nothing' | 'prometheus' | 'event-stream' 
 
 /** What a request is, once target, headers, token, query and body are found good. */
 export interface Exchange<B extends SchemaName | undefined> {
-  readonly port: HostPort;
+  readonly port: HostApi;
   readonly files: StaticFiles;
   /** The whole table, for its document. */
   readonly routes: readonly Route[];
@@ -73,7 +73,7 @@ export type Located =
   | undefined;
 
 export interface LocateRequest {
-  readonly port: HostPort;
+  readonly port: HostApi;
   readonly files: StaticFiles;
   readonly params: Readonly<Record<string, string>>;
   readonly method: string;
@@ -94,7 +94,7 @@ export interface RouteDefinition<B extends SchemaName | undefined = undefined> {
   /** Changes something: takes Idempotency-Key. */
   readonly changes?: boolean;
   /** What If-Match is compared with here; `handler`: the handler hands it on; left out: If-Match is refused. */
-  readonly revision?: 'handler' | ((port: HostPort) => string);
+  readonly revision?: 'handler' | ((port: HostApi) => string);
   /** For paths whose existence is the host's to say. */
   readonly locate?: (request: LocateRequest) => Located;
   /** Whether the path exists is for plugins and accounts to say: while none are served it is "not now", never "not there". */

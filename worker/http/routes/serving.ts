@@ -1,8 +1,8 @@
 // Whether a generation serves, told beside the lists of what it serves: a script would take an empty one for a configuration that names nothing.
-import type { Caller, HostPort } from '../host-api.ts';
+import type { Caller, HostApi } from '../host-api.ts';
 
 /** Fields of an answer. Words may hold values of the configuration: they are for full scope. */
-export function servingFor(port: HostPort, { scope }: Caller): ReturnType<HostPort['serving']> {
+export function servingFor(port: HostApi, { scope }: Caller): ReturnType<HostApi['serving']> {
   const { generation, lastFailure } = port.serving();
   if (generation !== null) return { generation };
   const isTold = scope === 'full' || lastFailure === undefined || lastFailure === null;

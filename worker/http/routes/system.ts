@@ -1,17 +1,17 @@
 // The host itself: why it is or is not ready, what it is, restart and reload.
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { HostPort, Reloaded } from '../host-api.ts';
+import type { HostApi, Reloaded } from '../host-api.ts';
 import { tagOf } from '../request/revision.ts';
 import { type Answer, route } from './route.ts';
 
 /** Restart and reload may be meant for one generation of one process. */
-const runningRevision = (port: HostPort): string => {
+const runningRevision = (port: HostApi): string => {
   const { runtimeId, generation } = port.readiness();
   return `${runtimeId}.${generation ?? 'none'}`;
 };
 
 const takenBy =
-  (port: HostPort) =>
+  (port: HostApi) =>
   (end: Reloaded): Answer =>
     end === 'restarts'
       ? { status: 202, json: { accepted: true, runtimeId: port.readiness().runtimeId } }

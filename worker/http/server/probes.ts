@@ -2,7 +2,7 @@
 // a probe: without query or origin. Every other spelling takes the way of all requests and gets the same answers there.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { API_HEADERS } from '../answer/security-headers.ts';
-import type { HostPort } from '../host-api.ts';
+import type { HostApi } from '../host-api.ts';
 import { contextOf } from '../request/request-context.ts';
 import { findHeadFault, hasContent } from '../request/request-head.ts';
 import { HEALTH_PATH, READY_PATH } from '../routes/health.ts';
@@ -19,7 +19,7 @@ const READY = fixed(200, '{"ready":true}');
 const NOT_READY = fixed(503, '{"ready":false}');
 
 export interface Probe {
-  readonly port: HostPort;
+  readonly port: HostApi;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly isDraining: boolean;
@@ -40,7 +40,7 @@ export function answerProbe({ port, request, response, isDraining }: Probe): boo
   return true;
 }
 
-function probePath({ method, url = '', headers }: IncomingMessage, port: HostPort): string | undefined {
+function probePath({ method, url = '', headers }: IncomingMessage, port: HostApi): string | undefined {
   if ((method !== 'GET' && method !== 'HEAD') || !url.includes('/pub/') || headers.origin !== undefined)
     return undefined;
   if (url === HEALTH_PATH || url === READY_PATH) return url;

@@ -1,4 +1,4 @@
-// The HTTP interface of a host: one node:http server. This folder sees the host only through HostPort.
+// The HTTP interface of a host: one node:http server. This folder sees the host only through HostApi.
 //
 //   S1  Health and readiness are answered here, before Express: cheap, and whatever state the rest is in. Deliveries of platforms take the
 //       way of every request, without Express around it.
@@ -14,7 +14,7 @@ import { within } from '../../../shared/time/abort.ts';
 import { StaticFiles } from '../answer/static-files.ts';
 import { createExpressApp, serveRequest } from '../express-app.ts';
 import { expressClasses } from '../express-classes.ts';
-import type { HostPort } from '../host-api.ts';
+import type { HostApi } from '../host-api.ts';
 import type { HttpLog } from '../log.ts';
 import { Authenticator } from '../request/authenticate.ts';
 import { ClientAddresses } from '../request/client-address.ts';
@@ -27,7 +27,7 @@ import { OpenAnswers } from './open-answers.ts';
 import { attachTraffic, observeRefused, type TrafficParts, UNANSWERED } from './traffic.ts';
 
 export interface HttpServerOptions {
-  readonly port: HostPort;
+  readonly port: HostApi;
   readonly log: HttpLog;
   /** Folder of the chat page, read at its first request; left out: no page. */
   readonly staticDir?: string;
@@ -158,7 +158,7 @@ function serverOptions(given: Partial<HttpTimeouts> = {}): ServerOptions {
   };
 }
 
-async function drain(server: Server, port: HostPort, limitMs: number): Promise<void> {
+async function drain(server: Server, port: HostApi, limitMs: number): Promise<void> {
   let end = (): void => {};
   const closed = new Promise<void>((resolve) => {
     end = resolve;

@@ -7,7 +7,7 @@ import { clientOf, isLoopback } from '../../../shared/ip-address.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { respondProblem } from '../answer/respond.ts';
 import { isHeld } from '../express-classes.ts';
-import type { HostPort } from '../host-api.ts';
+import type { HostApi } from '../host-api.ts';
 import { readCredentials } from '../request/authenticate.ts';
 import type { ClientAddresses } from '../request/client-address.ts';
 import type { GateParts } from '../request/gate.ts';
@@ -131,7 +131,7 @@ function placeOf(
 }
 
 /** Deliveries of platforms come in floods, and need nothing that Express adds. */
-const isDelivery = ({ url = '' }: IncomingMessage, port: HostPort): boolean =>
+const isDelivery = ({ url = '' }: IncomingMessage, port: HostApi): boolean =>
   url.startsWith('/webhooks/', port.settings().base.length);
 
 const addressOf = ({ remoteAddress = '' }: Socket): string => remoteAddress;
@@ -140,7 +140,7 @@ const addressOf = ({ remoteAddress = '' }: Socket): string => remoteAddress;
 const CLIENT_GONE = 499;
 export const UNANSWERED = 444;
 
-function observeRequest(port: HostPort, request: IncomingMessage, response: ServerResponse): void {
+function observeRequest(port: HostApi, request: IncomingMessage, response: ServerResponse): void {
   const { requestId, startedAt, takenAt, address, match, entered, faultStatus, hasWrongToken } = contextOf(request);
   const statusCode = faultStatus ?? (response.headersSent ? response.statusCode : CLIENT_GONE);
   port.observe({
@@ -153,5 +153,5 @@ function observeRequest(port: HostPort, request: IncomingMessage, response: Serv
   });
 }
 
-export const observeRefused = (port: HostPort, status: number, address: string): void =>
+export const observeRefused = (port: HostApi, status: number, address: string): void =>
   port.observe({ kind: 'refused', route: 'none', status, ms: 0, requestId: '', address });

@@ -9,8 +9,8 @@ import type { ConfigFault } from '../../../shared/config/fault.ts';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { SecretRegistry } from '../../../shared/log/redaction.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
-import { nextRun } from '../generations/cron.ts';
 import { accountFaults, doubleAccounts } from '../checks/account-findings.ts';
+import { nextRun } from '../generations/cron.ts';
 import { collectStrayErrors } from '../generations/stray-errors.ts';
 import {
   type Assembled,

@@ -11,7 +11,6 @@ import { endpointId, endpointName, ownerOf } from '../../../shared/identifiers.t
 import { coerceError, type SvcError } from '../../../shared/svc-error.ts';
 import { guardedSignal, sharedAbort, within } from '../../../shared/time/abort.ts';
 import type { EndpointSpec } from '../../endpoints/endpoint-runner.ts';
-import { refuseBadPatterns } from '../generations/cron.ts';
 import { Capabilities } from '../../handling/plan/capabilities.ts';
 import { type PluginDefinition, readAdapter, readDefinition, readPlugin } from '../../sdk/definition.ts';
 import type { Logger } from '../../sdk/index.ts';
@@ -19,6 +18,7 @@ import { check } from '../../sdk/schema/check.ts';
 import { refuseBadDefinitions, shadowedCommands } from '../checks/definition-checks.ts';
 import { refuseMissingParts } from '../checks/missing-parts.ts';
 import { refusedKeys, refuseHostKeys, sharedSecretErrors } from '../checks/own-keys.ts';
+import { refuseBadPatterns } from '../generations/cron.ts';
 import { allOf, inSlot, namingPlugin, placed, together } from './assembly-errors.ts';
 import { type LoadedModule, type LoaderOptions, loadPlugin, type PluginSource } from './plugin-loader.ts';
 import { makeSetup, type Registered } from './setup.ts';

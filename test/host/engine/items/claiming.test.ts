@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createDispatcher } from '../../../../worker/inbox/dispatcher.ts';
 import type { InboxRow } from '../../../../worker/inbox/inbox-store.ts';
-import { RecentRows } from '../../../../worker/lanes/just-committed.ts';
+import { JustCommitted } from '../../../../worker/lanes/just-committed.ts';
 import { definePlugin } from '../../../../worker/sdk/index.ts';
 import { MemoryPlatform } from '../../../support/accounts/memory-platform.ts';
 import { type EngineHost, engineHost } from '../../../support/hosts/engine-host.ts';
@@ -191,7 +191,7 @@ describe('claiming', () => {
     await host.write("UPDATE inbox SET state = 'received', attempts = 0, done_at = NULL");
     const [stale] = host.rows<InboxRow>('SELECT * FROM inbox');
     assert.ok(stale);
-    const recent = new RecentRows<InboxRow>();
+    const recent = new JustCommitted<InboxRow>();
     const seen: number[] = [];
     const dispatcher = createDispatcher({
       core: host.core,

@@ -6,7 +6,7 @@ import { chatView } from '../../../../worker/adapters/sandbox/chat-view.ts';
 import { sandbox } from '../../../../worker/adapters/sandbox/index.ts';
 import type { Reader } from '../../../../worker/database/unit.ts';
 import { trimEvents } from '../../../../worker/events/retention.ts';
-import type { ChatPort } from '../../../../worker/http/host-api.ts';
+import type { ChatApi } from '../../../../worker/http/host-api.ts';
 import { createSandboxChat } from '../../../../worker/sandbox/sandbox-chat.ts';
 import { definePlugin, t } from '../../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../../support/hosts/engine-host.ts';
@@ -27,7 +27,7 @@ const bot = definePlugin({
 
 interface Chat {
   readonly host: EngineHost;
-  readonly chat: ChatPort;
+  readonly chat: ChatApi;
   says(text: string): Promise<void>;
   /** Forgets all events up to now. */
   forget(): Promise<void>;
@@ -174,7 +174,7 @@ describe('the history of the chat page', () => {
     for (const text of ['a', 'b']) await says(text);
     await forget();
     for (const text of ['c', 'd']) await says(text);
-    const page = (after: number | undefined): ReturnType<ChatPort['messages']> =>
+    const page = (after: number | undefined): ReturnType<ChatApi['messages']> =>
       chat.messages({ person: 'ann', room: undefined, after, limit: 3 });
     const texts: string[] = [];
     let turns = 0;

@@ -6,7 +6,7 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { DatabaseState } from '../database/database-host.ts';
 import { createEndpointControl } from '../endpoints/endpoint-control.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { EventGateway, HostPort, HttpSettings, NamedToken } from '../http/host-api.ts';
+import type { EventGateway, HostApi, HttpSettings, NamedToken } from '../http/host-api.ts';
 import { createInboxAdmin } from '../inbox/inbox-admin.ts';
 import { createIdempotency } from '../ingress/idempotency.ts';
 import { RefusalLog } from '../ingress/refusal-log.ts';
@@ -22,7 +22,7 @@ import { createPluginRoutes } from '../runtime/generations/plugin-routes.ts';
 import { createSandboxChat, type SandboxView } from '../sandbox/sandbox-chat.ts';
 import type { AppOptions } from './app-options.ts';
 
-export interface HttpPortDeps {
+export interface HostApiDeps {
   readonly options: AppOptions;
   readonly engine: Engine;
   readonly readiness: Readiness;
@@ -32,12 +32,12 @@ export interface HttpPortDeps {
   readonly events: () => EventGateway | undefined;
   readonly status: () => Promise<Readonly<Record<string, unknown>>>;
   readonly admit: () => void;
-  readonly reload: HostPort['reload'];
-  readonly requestRestart: HostPort['requestRestart'];
+  readonly reload: HostApi['reload'];
+  readonly requestRestart: HostApi['requestRestart'];
   readonly sandbox: SandboxView;
 }
 
-export function createHttpPort(deps: HttpPortDeps): HostPort {
+export function createHostApi(deps: HostApiDeps): HostApi {
   const { engine, readiness, metrics, options } = deps;
   const { core, runtime, gate, inbox, dispatcher, sender } = engine;
   const loaded = (): LoadedConfig => runtime.loaded;
@@ -169,7 +169,7 @@ function settingsOf({ config }: LoadedConfig): HttpSettings {
 
 function readLogs(
   { log }: AppOptions,
-  { lines, level, endpoint, since }: Parameters<HostPort['logs']>[0],
+  { lines, level, endpoint, since }: Parameters<HostApi['logs']>[0],
 ): readonly unknown[] {
   const from = since === undefined ? undefined : Date.parse(since);
   const parsed = log.recent(0).lines.flatMap((line) => {
