@@ -31,7 +31,11 @@ function* keysOf(schema: Schema, path: readonly string[] = []): Generator<string
 describe('texts', () => {
   it('have links that lead to a file', () => {
     const broken = pages.flatMap((page) =>
-      [...read(page).replaceAll(/```[\s\S]*?```/g, '').matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
+      [
+        ...read(page)
+          .replaceAll(/```[\s\S]*?```/g, '')
+          .matchAll(/\]\((?!https?:|#)([^)#]+)/g),
+      ]
         .map(([, link = '']) => join(dirname(page), link))
         .filter((target) => !existsSync(join(ROOT, target)))
         .map((target) => `${page}: ${target}`),
@@ -88,7 +92,10 @@ describe('the page of keys', () => {
   });
 
   it('names no key that is not there', () => {
-    const wrong = named.filter((one) => one.includes('.') && one !== 'svc.config.yml' && !known.some((key) => key === one || key.startsWith(`${one}.`)));
+    const wrong = named.filter(
+      (one) =>
+        one.includes('.') && one !== 'svc.config.yml' && !known.some((key) => key === one || key.startsWith(`${one}.`)),
+    );
 
     assert.deepEqual(wrong, []);
   });
@@ -98,7 +105,9 @@ describe('the page of metrics', () => {
   it('names each metric of the host, and no other', () => {
     const source = read('worker/metrics/metrics.ts');
     const there = new Set([...source.matchAll(/'(svc_[a-z_]+)'/g)].map(([, name = '']) => name));
-    const named = new Set([...read('deploy/guide/monitor.md').matchAll(/`(svc_[a-z_]+)[`{]/g)].map(([, name = '']) => name));
+    const named = new Set(
+      [...read('deploy/guide/monitor.md').matchAll(/`(svc_[a-z_]+)[`{]/g)].map(([, name = '']) => name),
+    );
 
     assert.ok(there.size > 30);
     assert.deepEqual([...named].toSorted(), [...there].toSorted());

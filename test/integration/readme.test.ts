@@ -25,7 +25,8 @@ function commandsOf({ name, text }: { readonly name: string; readonly text: stri
   const shell = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, lines = '']) => lines.split('\n'));
   const spans = [...text.replaceAll(/```[\s\S]*?```/g, '').matchAll(/`([^`]+)`/g)].map(([, span = '']) => span);
   return [...shell, ...spans].flatMap((code) => {
-    const [, noun, verbs = '', rest = ''] = /^(?:sudo |npx |\w+=\S+ )*svc ([a-z]+) ?([a-z-]+(?:\\\|[a-z-]+)*)?(.*)$/.exec(code) ?? [];
+    const [, noun, verbs = '', rest = ''] =
+      /^(?:sudo |npx |\w+=\S+ )*svc ([a-z]+) ?([a-z-]+(?:\\\|[a-z-]+)*)?(.*)$/.exec(code) ?? [];
     if (noun === undefined) return [];
     const options = [...rest.matchAll(/(?<=^|\s)--[a-z-]+/g)].map(([option]) => option);
     return [{ noun, verbs: verbs === '' ? [] : verbs.split('\\|'), options, where: `${name}: ${code}` }];
@@ -50,7 +51,8 @@ describe('README and the pages for operators', () => {
     for (const { noun, verbs, options, where } of named) {
       const ofNoun = COMMANDS.filter((command) => command.noun === noun);
       const takesArguments = ofNoun.some(({ verb }) => verb === undefined);
-      const found = takesArguments || verbs.length === 0 ? ofNoun : verbs.map((verb) => ofNoun.find((one) => one.verb === verb));
+      const found =
+        takesArguments || verbs.length === 0 ? ofNoun : verbs.map((verb) => ofNoun.find((one) => one.verb === verb));
       if (found.length === 0 || found.includes(undefined)) wrong.push(where);
       const commands = await Promise.all(found.filter((one) => one !== undefined).map(loadCommand));
       const known = commands.flatMap((command) => (command.options ?? []).flatMap(({ flags }) => flags.split(/[ ,]+/)));
