@@ -170,9 +170,12 @@ describe('the packed package', () => {
     const pages = (name: string): string[] =>
       readdirSync(join(REPOSITORY, name)).flatMap((one) => (one.endsWith('.md') ? [`${name}/${one}`] : []));
     const wanted = [
-      ...['README.md', 'shared/api/README.md'],
-      ...[...pages('deploy/guide'), ...pages('worker/sdk/guide')],
-      ...[...held('worker/adapters'), ...held('worker/plugins')],
+      'README.md',
+      'shared/api/README.md',
+      ...pages('deploy/guide'),
+      ...pages('worker/sdk/guide'),
+      ...held('worker/adapters'),
+      ...held('worker/plugins'),
     ];
     assert.deepEqual(
       wanted.filter((name) => existsSync(join(REPOSITORY, name)) && !guides.includes(join(root, name))),

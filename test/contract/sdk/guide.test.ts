@@ -70,7 +70,7 @@ describe('the guide', async () => {
     assert.equal(await compilerSays(sources), '');
   });
 
-  it('has tests that pass', async () => {
+  it('has a plugin and an adapter whose tests pass', async () => {
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     // In one process, as `npm test` runs small files.
     const tests = code.filter(({ name }) => /\.test\.[jt]s$/.test(name)).map(({ name }) => join(folder, name));
