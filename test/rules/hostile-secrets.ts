@@ -10,7 +10,7 @@ export const WITHOUT_RULE: Readonly<Record<string, string>> = {
   'hostile 3.5: LoadCredential':
     'it is there for what EnvironmentFile= gives away; no unit has one, the worker reads .env itself and no environment holds a secret',
   'hostile 3.6: min-release-age':
-    'a setting of whoever adds a dependency (ARCHITECTURE.md, Release): the lockfile names versions and integrities',
+    'a setting of whoever adds a dependency (test/README.md, Release): the lockfile names versions and integrities',
   'hostile 3.6: templates with a base image': 'no container template',
   'ASVS 3.3': 'no cookies: the headers of every answer are looked at (3.4)',
   'ASVS 3.4.1': 'HSTS belongs to the edge that ends TLS, and no template of one is there; no answer of ours has it',

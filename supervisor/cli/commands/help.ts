@@ -57,7 +57,7 @@ const environment: Command = {
 const guides: Command = {
   noun: 'help',
   verb: 'guides',
-  summary: 'Where the guides lie that came with svc: plugins and adapters, each adapter, events, owners',
+  summary: 'Where the guides lie that came with svc: for operators, authors and clients, and for each adapter',
   examples: ['svc help guides', 'svc help guides --json'],
   run({ print }) {
     const found = guidesBelow(ownPackage().root);
@@ -70,13 +70,8 @@ const guides: Command = {
   },
 };
 
-const GUIDES = [
-  'README.md',
-  'worker/sdk/README.md',
-  'worker/events/README.md',
-  'deploy/owners.md',
-  'deploy/guide/limits.md',
-];
+/** In the order in which they are needed; a folder stands for the pages in it. */
+const GUIDES = ['README.md', 'deploy/guide', 'worker/sdk/guide', 'shared/api/README.md'];
 /** Each with a README in its folder. */
 const GUIDED = ['worker/adapters', 'worker/plugins'];
 
@@ -86,10 +81,17 @@ function guidesBelow(root: string): { readonly title: string; readonly file: str
       .sort()
       .map((name) => `${folder}/${name}/README.md`),
   );
-  return [...GUIDES, ...inFolders]
+  const pages = GUIDES.flatMap((name) => (name.endsWith('.md') ? [name] : pagesIn(root, name)));
+  return [...pages, ...inFolders]
     .map((name) => join(root, name))
     .filter((file) => existsSync(file))
     .map((file) => ({ title: /^# (.+)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? file, file }));
+}
+
+function pagesIn(root: string, folder: string): string[] {
+  if (!existsSync(join(root, folder))) return [];
+  const names = readdirSync(join(root, folder)).filter((name) => name.endsWith('.md'));
+  return names.sort().map((name) => `${folder}/${name}`);
 }
 
 const completions: Command = {

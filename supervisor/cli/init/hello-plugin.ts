@@ -1,7 +1,7 @@
 // The sample plugin of a new project, and its test, as texts.
 
 export const HELLO_PLUGIN = `// Greets people and counts how often each has come. Try it on the chat page: /hello
-// The guide to plugins: node_modules/svc/worker/sdk/README.md (all guides: npx svc help guides)
+// The guide to plugins: node_modules/svc/worker/sdk/guide/plugins.md (all guides: npx svc help guides)
 import { definePlugin, t } from 'svc';
 
 export default definePlugin({

@@ -41,7 +41,7 @@ function overview(): string {
 svc <command> --help       options and examples
 svc help exit-codes        what the exit codes mean
 svc help environment       the variables that svc reads
-svc help guides            the guides to plugins, adapters and platforms, as files
+svc help guides            the guides for operators, authors and clients, as files
 svc help completions bash  completions; also zsh, fish
 svc --version [--json]
 `;

@@ -15,7 +15,7 @@ const CONFIG = 'http:\n  port: 8070\n  token: ${HTTP_TOKEN}\nplugins:\n  echo: {
 const ANN = { user: '4300', env: { HOME: '/home/ann', USER: 'ann', XDG_RUNTIME_DIR: '/run/user/4300' } };
 const TOKEN = 'Vq3mT9xKz7Lp2RwYc8Nb5Hd1Js6Gf4Ae';
 const SLOW_MS = 120_000;
-/** In tenths: what is left is what a manager without root cannot do (deploy/owners.md). */
+/** In tenths: what is left is what a manager without root cannot do (deploy/guide/run.md). */
 const EXPOSURE = 21;
 const DROP_IN = `/home/ann/.config/systemd/user/${UNIT}.d/watchdog.conf`;
 

@@ -167,7 +167,16 @@ describe('the packed package', () => {
 
     const held = (name: string): string[] =>
       readdirSync(join(REPOSITORY, name)).map((one) => `${name}/${one}/README.md`);
-    const wanted = ['README.md', 'worker/sdk/README.md', ...held('worker/adapters'), ...held('worker/plugins')];
+    const pages = (name: string): string[] =>
+      readdirSync(join(REPOSITORY, name)).flatMap((one) => (one.endsWith('.md') ? [`${name}/${one}`] : []));
+    const wanted = [
+      'README.md',
+      'shared/api/README.md',
+      ...pages('deploy/guide'),
+      ...pages('worker/sdk/guide'),
+      ...held('worker/adapters'),
+      ...held('worker/plugins'),
+    ];
     assert.deepEqual(
       wanted.filter((name) => existsSync(join(REPOSITORY, name)) && !guides.includes(join(root, name))),
       [],
