@@ -9,6 +9,7 @@ import { createRequire } from 'node:module';
 import { join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Clock, systemClock, type Timer } from '../../shared/clock.ts';
+import { importModule } from '../../shared/compiled-code.ts';
 import { isRecord } from '../../shared/config/json-schema.ts';
 import { nearest } from '../../shared/config/nearest.ts';
 import { readSmallFile } from '../../shared/config/small-file.ts';
@@ -125,7 +126,7 @@ type Importing = (moves: () => void) => Promise<{ readonly default?: unknown }>;
 const importDefault = (file: string, use: string, options: LoaderOptions): Promise<unknown> =>
   importWithin(use, options, (moves) => {
     moves();
-    return import(pathToFileURL(file).href);
+    return importModule(pathToFileURL(file).href) as ReturnType<Importing>;
   });
 
 const importFresh = (file: string, use: string, options: LoaderOptions): Promise<unknown> =>
