@@ -58,7 +58,7 @@ function rootWith(
   return root;
 }
 
-describe('52. the units', NEEDS, () => {
+describe('the units', NEEDS, () => {
   for (const [template, name, project] of [
     ['svc@', 'svc@alice', '/srv/svc/alice'],
     ['user', 'svc-bot-012345', '/home/ann/my "bot" 100% $HOME'],
