@@ -15,6 +15,7 @@ import {
   workerRequired,
 } from './command.ts';
 import { type Output, ROOT } from './output.ts';
+import { plants } from './plants.ts';
 import { pluginValidators } from './plugin-validators.ts';
 import { commit } from './stamp.ts';
 import { compiledValidator } from './validator.ts';
@@ -128,7 +129,12 @@ async function buildProgram(output: Output, job: Job): Promise<void> {
     // Node shows the line of what nobody caught.
     minifyWhitespace: program.folder !== 'testing',
     define: { ...constants, ...(isScript(program) ? SCRIPT_DEFINES : {}), FAILPOINTS: String(failpoints) },
-    plugins: program.whole === true ? [importsThroughLoader(OUTSIDE), ...PLUGINS] : PLUGINS,
+    plugins: [
+      ...(program.whole === true ? [importsThroughLoader(OUTSIDE)] : []),
+      // Of what is published nothing is planted, not even in its tests of plugins.
+      ...(failpoints && program.failpoints !== true ? [plants] : []),
+      ...PLUGINS,
+    ],
   });
   if (program.bare === true) assertBare(result.metafile, Object.values(program.entries));
   for (const file of result.outputFiles) {
