@@ -13,5 +13,5 @@ const load = createRequire(import.meta.url);
 
 const isNew = Number(process.versions['napi']) >= NODE_API_OF_13;
 
-/** The constructor of connections; the same interface in both builds. The bundles hold the JavaScript of the second: .ci/build/sqlite.ts. */
+/** The constructor of connections; the same interface in both builds. */
 export const Sqlite = (isNew ? load('better-sqlite3-13') : load('better-sqlite3')) as typeof Constructor;

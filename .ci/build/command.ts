@@ -1,20 +1,11 @@
 // The command `svc` in one script, as far as a short answer and the start of a host need it: Node's loader of ES modules alone is 5 ms,
 // and each file more that it has to find is half a millisecond. What other commands need is built as modules beside it.
 import { basename, join } from 'node:path';
-import type { Plugin } from 'esbuild';
+import type { OnResolveResult, Plugin } from 'esbuild';
 
 /** What it holds itself of all that it loads later. */
 const HELD =
   /^(runtime-(start|status|stop|restart|reload|logs)|program|control-client|second-owner|worker-entry|start-daemon)\.ts$/;
-
-/**
- * Below Node 24 code that was kept (Node's own of its modules, and ours) is refused by a process whose options of V8 differ from those it
- * was made with, and a worker is started with one: 20 ms of its start. The size was read when the heap was made; from here on it is said
- * to be the usual one. Node's own way (`node:v8`) would be compiled first, 7 ms. Where there is no such binding nothing is refused.
- */
-export const USUAL_OPTIONS =
-  '{const silent=process.noDeprecation;process.noDeprecation=true;' +
-  "try{process.binding('v8').setFlagsFromString('--max-semi-space-size=0')}catch{}process.noDeprecation=silent}";
 
 /** For CommonJS: where the file is. */
 export const SCRIPT_BANNER = `const __importMetaUrl=require('node:url').pathToFileURL(__filename).href;`;
@@ -35,6 +26,33 @@ export const workerRequired: Plugin = {
   },
 };
 
+const THROUGH = 'through-loader';
+
+/** An `import()` of this becomes one by whoever loads the bundle. */
+export const throughLoader = (path: string): OnResolveResult => ({ path, namespace: THROUGH });
+
+/**
+ * For a bundle that is loaded with kept code (shared/compiled-code.ts): on Node 20 such code has no `import()` of its own and borrows that of
+ * its loader, `module.import`. A module that exports `then` is awaited by whoever imports it, so `import()` gives the package itself.
+ */
+export function importsThroughLoader(outside: readonly string[]): Plugin {
+  const isOutside = (path: string): boolean =>
+    path.startsWith('node:') || outside.some((name) => path === name || path.startsWith(`${name}/`));
+  return {
+    name: 'imports-through-loader',
+    setup(build) {
+      build.onResolve({ filter: /^[^.]/ }, ({ path, kind }) =>
+        kind === 'dynamic-import' && isOutside(path) ? throughLoader(path) : undefined,
+      );
+      build.onLoad({ filter: /.*/, namespace: THROUGH }, ({ path }) => ({
+        contents: `const load = module.import ?? ((name) => import(name));
+export const then = (done, failed) => load(${JSON.stringify(path)}).then(done, failed);`,
+        loader: 'js',
+      }));
+    },
+  };
+}
+
 /** Leaves other files that are loaded later outside, and names them as entries of a build of their own. */
 export function loadedLater(entries: Map<string, string>): Plugin {
   return {
@@ -45,7 +63,7 @@ export function loadedLater(entries: Map<string, string>): Plugin {
         if (kind !== 'dynamic-import' || HELD.test(file)) return undefined;
         const name = `command-${basename(file, '.ts')}`;
         entries.set(name, join(resolveDir, path));
-        return { path: `./${name}.mjs`, external: true };
+        return throughLoader(`./${name}.mjs`);
       });
     },
   };

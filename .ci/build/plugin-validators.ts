@@ -18,7 +18,7 @@ type Emit = (ajv: unknown, names: Readonly<Record<string, string>>) => string;
 export const pluginValidators: Plugin = {
   name: 'plugin-validators',
   setup(build) {
-    build.onLoad({ filter: /worker[\\/]sdk[\\/]precompiled\.ts$/ }, async ({ path }) => ({
+    build.onLoad({ filter: /worker[\\/]sdk[\\/]schema[\\/]precompiled\.ts$/ }, async ({ path }) => ({
       contents: await (source ??= moduleSource()),
       loader: 'js',
       resolveDir: dirname(path),

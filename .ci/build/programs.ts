@@ -5,13 +5,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { basename, join } from 'node:path';
-import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-import { loadedLater, SCRIPT_BANNER, SCRIPT_DEFINES, USUAL_OPTIONS, workerRequired } from './command.ts';
-import { joined } from './joined.ts';
-import { leftOut } from './left-out.ts';
+import { type BuildOptions, build, type Metafile, type OnResolveResult, type Plugin } from 'esbuild';
+import {
+  importsThroughLoader,
+  loadedLater,
+  SCRIPT_BANNER,
+  SCRIPT_DEFINES,
+  throughLoader,
+  workerRequired,
+} from './command.ts';
 import { type Output, ROOT } from './output.ts';
+import { plants } from './plants.ts';
 import { pluginValidators } from './plugin-validators.ts';
-import { sqliteInside } from './sqlite.ts';
 import { commit } from './stamp.ts';
 import { compiledValidator } from './validator.ts';
 
@@ -71,7 +76,7 @@ const OUTSIDE = [
   'svc',
   'bufferutil',
   'utf-8-validate',
-].flatMap((name) => [name, `${name}/*`]);
+];
 
 const BANNER = [
   "import __module, { createRequire as __createRequire } from 'node:module';",
@@ -127,20 +132,23 @@ async function buildProgram(output: Output, job: Job): Promise<void> {
     // Node shows the line of what nobody caught.
     minifyWhitespace: program.folder !== 'testing',
     define: { ...constants, ...(isScript(program) ? SCRIPT_DEFINES : {}), FAILPOINTS: String(failpoints) },
-    plugins: PLUGINS,
+    plugins: [
+      ...(program.whole === true ? [importsThroughLoader(OUTSIDE)] : []),
+      // Of what is published nothing is planted, not even in its tests of plugins.
+      ...(failpoints && program.failpoints !== true ? [plants] : []),
+      ...PLUGINS,
+    ],
   });
   if (program.bare === true) assertBare(result.metafile, Object.values(program.entries));
   for (const file of result.outputFiles) {
     const name = basename(file.path);
-    const text = program.whole === true && name.endsWith('.cjs') ? importThroughLoader(file.text) : file.contents;
-    output.write(join(folder, name), text, { executable: name === 'cli.js' });
+    output.write(join(folder, name), file.contents, { executable: name === 'cli.js' });
   }
 }
 
 /** What the command holds itself, then what it left outside. */
 async function buildCommand(output: Output, { program, failpoints, constants }: Job): Promise<void> {
   const later = new Map<string, string>();
-  const plugins = [...PLUGINS, programsApart];
   const folder = failpoints ? 'failpoints' : '';
   const options = {
     ...OPTIONS,
@@ -152,7 +160,13 @@ async function buildCommand(output: Output, { program, failpoints, constants }: 
     entryPoints: program.entries,
     ...formOf({ ...program, whole: true }),
     define: { ...options.define, ...SCRIPT_DEFINES },
-    plugins: [workerRequired, ...plugins, loadedLater(later)],
+    plugins: [
+      workerRequired,
+      importsThroughLoader(OUTSIDE),
+      ...PLUGINS,
+      programsApart(throughLoader),
+      loadedLater(later),
+    ],
   });
   const others = await build({
     ...options,
@@ -160,23 +174,13 @@ async function buildCommand(output: Output, { program, failpoints, constants }: 
     splitting: true,
     outExtension: { '.js': '.mjs' },
     banner: { js: BANNER },
-    plugins,
+    plugins: [...PLUGINS, programsApart((path) => ({ path, external: true }))],
   });
-  for (const file of [...own.outputFiles, ...others.outputFiles]) {
-    const name = basename(file.path);
-    output.write(join(folder, name), name.endsWith('.cjs') ? importThroughLoader(file.text) : file.contents);
-  }
+  for (const { path, contents } of [...own.outputFiles, ...others.outputFiles])
+    output.write(join(folder, basename(path)), contents);
 }
 
 const isScript = ({ script, whole }: Program): boolean => script === true || whole === true;
-const WHOLE_BANNER = `${SCRIPT_BANNER}const __import=module.import??((name)=>import(name));`;
-
-/** Its imports go through whoever loads it: a script that is made of kept code has none of its own on Node 20. Texts of programs stay. */
-const importThroughLoader = (text: string): string =>
-  text
-    .split(WHOLE_BANNER)
-    .map((part) => part.replace(/\bimport\((?!\$\{)/g, '__import('))
-    .join(WHOLE_BANNER);
 
 function formOf({
   bare,
@@ -186,8 +190,8 @@ function formOf({
 }: Program): Pick<BuildOptions, 'format' | 'outExtension' | 'splitting' | 'banner' | 'charset'> {
   const cjs = { format: 'cjs', outExtension: { '.js': '.cjs' } } as const;
   if (bare === true) return cjs;
-  if (whole === true) return { ...cjs, charset: 'ascii', banner: { js: WHOLE_BANNER } };
-  if (script === true) return { format: 'cjs', banner: { js: `"use strict";${USUAL_OPTIONS}${SCRIPT_BANNER}` } };
+  if (whole === true) return { ...cjs, charset: 'ascii', banner: { js: SCRIPT_BANNER } };
+  if (script === true) return { format: 'cjs', banner: { js: `"use strict";${SCRIPT_BANNER}` } };
   const modules = { splitting: true, banner: { js: BANNER } };
   return folder === undefined ? { ...modules, outExtension: { '.js': '.mjs' } } : modules;
 }
@@ -201,7 +205,7 @@ const OPTIONS = {
   platform: 'node',
   format: 'esm',
   target: 'node20.19',
-  external: OUTSIDE,
+  external: OUTSIDE.flatMap((name) => [name, `${name}/*`]),
   minifySyntax: true,
   minifyWhitespace: true,
   sourcemap: 'linked',
@@ -214,18 +218,18 @@ const OPTIONS = {
   logOverride: { 'import-is-undefined': 'error' },
 } as const satisfies BuildOptions;
 
-const PLUGINS: Plugin[] = [compiledValidator, pluginValidators, leftOut, joined, sqliteInside];
+const PLUGINS: Plugin[] = [compiledValidator, pluginValidators];
 
 /** The CLI starts worker entries as files of their own, in its process or as a child. */
-const programsApart: Plugin = {
+const programsApart = (asFile: (file: string) => OnResolveResult): Plugin => ({
   name: 'programs-apart',
   setup(build) {
     build.onResolve({ filter: /worker\/(main|task)\.ts$/ }, ({ path }) => {
       const file = OTHER_PROGRAMS[path.replace(/^(\.\.?\/)+/, '')];
-      return file === undefined ? undefined : { path: file, external: true };
+      return file === undefined ? undefined : asFile(file);
     });
   },
-};
+});
 
 function assertBare({ outputs }: Metafile, entries: readonly string[]): void {
   const imports = Object.values(outputs).flatMap((file) => file.imports.map(({ path }) => path));

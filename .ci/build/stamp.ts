@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { DIST, ROOT } from './output.ts';
 
-const FOLDERS = ['shared', 'supervisor', 'worker', '.ci/build'];
+const FOLDERS = ['shared', 'supervisor', 'worker', '.ci/build', 'test/kits/crash/kit/plants'];
 const FILES = ['package.json', 'package-lock.json', 'tsconfig.json', '.ci/build.ts'];
 const STAMP = join(DIST, '.stamp');
 

@@ -7,7 +7,7 @@ import { validatorModuleSource } from '../../shared/config/schema/validator-sour
 export const compiledValidator: Plugin = {
   name: 'compiled-validator',
   setup(build) {
-    build.onLoad({ filter: /shared[\\/]config[\\/]validator\.ts$/ }, ({ path }) => ({
+    build.onLoad({ filter: /shared[\\/]config[\\/]schema[\\/]validator\.ts$/ }, ({ path }) => ({
       contents: (source ??= validatorModuleSource()),
       loader: 'js',
       resolveDir: dirname(path),

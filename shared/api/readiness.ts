@@ -1,4 +1,4 @@
-// The readiness report of the contract (section 3): what `/api/system/readiness` answers and `svc doctor --live` prints.
+// The readiness report: what `/api/system/readiness` answers and `svc doctor --live` prints.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 

@@ -4,7 +4,7 @@
 //   K1  Kept code is used only for the very text, Node and machine that it was made of, and only whole: V8 itself compares lengths alone.
 //   K2  It is written once up, so that a worker that dies by a signal leaves it too; and a folder that takes no files costs nothing but time.
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs';
-import module, { createRequire } from 'node:module';
+import nodeModule, { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { constants, Script } from 'node:vm';
 
@@ -15,7 +15,16 @@ interface NodeCache {
   enableCompileCache?(folder: string): unknown;
   flushCompileCache?(): void;
 }
-const nodeCache = module as unknown as NodeCache;
+const nodeCache = nodeModule as unknown as NodeCache;
+
+/** Of a bundle that was loaded here: its own loader, which lends it `import()`. */
+declare const module: { readonly import?: (specifier: string) => Promise<unknown> } | undefined;
+
+/** `import()` of a file that no bundler can know. */
+export function importModule(specifier: string): Promise<unknown> {
+  const borrowed = typeof module === 'undefined' ? undefined : module.import;
+  return borrowed === undefined ? import(specifier) : borrowed(specifier);
+}
 
 export interface Program<T> {
   readonly exports: T;
@@ -61,7 +70,7 @@ function compile(file: string, kept: string): Script {
 
 /** The text as Node would run it. Put together as a string it would be copied twice. */
 function readWrapped(file: string): Buffer {
-  const [head = '', tail = ''] = module.wrap('|').split('|');
+  const [head = '', tail = ''] = nodeModule.wrap('|').split('|');
   const descriptor = openSync(file, 'r');
   try {
     const bytes = Buffer.allocUnsafeSlow(fstatSync(descriptor).size + head.length + tail.length);
@@ -74,27 +83,9 @@ function readWrapped(file: string): Buffer {
   }
 }
 
-/** Of the module `zlib`, without that: it brings streams, 2 ms of a start. Where there is no such binding the module is loaded. */
-const crc32 = bindingOf('zlib')?.crc32 ?? ((bytes: Buffer) => process.getBuiltinModule('node:zlib').crc32(bytes));
-
-interface Sums {
-  crc32?(bytes: Buffer, from: number): number;
-}
-
-function bindingOf(name: string): Sums | undefined {
-  const { noDeprecation } = process;
-  process.noDeprecation = true;
-  try {
-    return (process as unknown as { binding(name: string): Sums }).binding(name);
-  } catch {
-    return undefined;
-  } finally {
-    process.noDeprecation = noDeprecation as boolean; // undefined where nobody has said so
-  }
-}
-
 /** Sums of text and code: what they guard against is a file cut short and a text of the same length, not somebody who may write here. */
 function headOf(text: Buffer, code: Buffer): Buffer {
+  const { crc32 } = process.getBuiltinModule('node:zlib'); // nobody but Node 20 needs it
   const head = Buffer.alloc(HEAD_BYTES);
   head.writeUInt32LE(crc32(text, 0), 0);
   head.writeUInt32LE(crc32(code, 0), 4);

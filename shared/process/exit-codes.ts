@@ -1,4 +1,4 @@
-// The exit codes of the contract (section 1). Every process of svc ends with one of these and nothing else decides them.
+// The exit codes. Every process of svc ends with one of these and nothing else decides them.
 
 /** What each exit code means; the names are used in code, the numbers are what operators and supervisors see. */
 export const EXIT = {

@@ -1,8 +1,7 @@
 // Named places at which the crash kit ends or disturbs the process. `FAILPOINTS` is a constant of the build: false in the
 // production bundle, so that every `if (FAILPOINTS) …` and every name in it is gone there (a test reads the bundle).
 //
-// SVC_FAILPOINTS is a list like `stored=kill@3,writer.sync=error@2`: what happens at which pass of which point. `plant.x=on` gives the
-// build a fault at every pass: the crash kit plants faults to see that it finds them.
+// SVC_FAILPOINTS is a list like `stored=kill@3,writer.sync=error@2`: what happens at which pass of which point.
 
 declare global {
   /** Replaced by the bundler; true where the sources run as they are. */
@@ -11,13 +10,13 @@ declare global {
 // The one assignment at import time: without a bundler somebody has to define the constant.
 (globalThis as { FAILPOINTS?: boolean }).FAILPOINTS ??= true;
 
-/** Called at a named place; may never come back. `on`: the fault of this name is planted. */
-export type Failpoint = (name: string) => 'on' | void | Promise<void>;
+/** Called at a named place; may never come back. */
+export type Failpoint = (name: string) => void | Promise<void>;
 
 export const noFailpoint: Failpoint = () => {};
 
 interface Rule {
-  readonly action: 'kill' | 'error' | 'on';
+  readonly action: 'kill' | 'error';
   pass: number;
 }
 
@@ -28,7 +27,6 @@ export function failpointsOf(text: string | undefined): Failpoint {
   return (name) => {
     const rule = rules.get(name);
     if (rule === undefined) return;
-    if (rule.action === 'on') return 'on';
     rule.pass -= 1;
     if (rule.pass !== 0) return;
     if (rule.action === 'error') throw Object.assign(new Error(`injected at ${name}`), { code: 'SQLITE_IOERR_FSYNC' });
@@ -37,7 +35,7 @@ export function failpointsOf(text: string | undefined): Failpoint {
 }
 
 function parseRule(entry: string): [string, Rule] {
-  const [, name, action, pass] = /^([^=]+)=(kill|error|on)(?:@(\d+))?$/.exec(entry) ?? [];
-  if (name === undefined) throw new Error(`SVC_FAILPOINTS: "${entry}" is not name=kill@n, name=error@n or name=on`);
+  const [, name, action, pass] = /^([^=]+)=(kill|error)(?:@(\d+))?$/.exec(entry) ?? [];
+  if (name === undefined) throw new Error(`SVC_FAILPOINTS: "${entry}" is neither name=kill@n nor name=error@n`);
   return [name, { action: action as Rule['action'], pass: Number(pass ?? 1) }];
 }

@@ -33,7 +33,7 @@ export interface Connections {
 }
 
 export const RESTARTS = 7;
-/** Who keeps a host up may take this much longer than a start by hand (row 1 of the faults). */
+/** Who keeps a host up may take this much longer than a start by hand. */
 export const SLACK_MS = 8;
 const PER_SECOND = 200;
 const AROUND_MS = 700;

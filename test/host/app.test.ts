@@ -203,7 +203,7 @@ describe('the thread of the writer', () => {
 });
 
 describe('metrics', () => {
-  it('are valid text, carry the project, and have the names of the contract', async (t) => {
+  it('are valid text, carry the project, and have the promised names', async (t) => {
     const host = await running(t);
     await host.call('POST', '/api/chat/say', { person: 'ann', text: '/ping', delivery: randomUUID() });
 

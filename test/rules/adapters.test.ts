@@ -43,3 +43,26 @@ describe('folders of adapters', () => {
       assert.match(read(name, 'README.md').replaceAll(/\s+|\*/g, ' '), /has +not run against/i, name);
   });
 });
+
+describe('the suite of adapters, run for ours', () => {
+  const files = ['contract', 'platforms'].flatMap((folder) =>
+    readdirSync(join(ROOT, 'test', folder))
+      .filter((name) => /^adapter-|-contract\.test\.ts$/.test(name))
+      .map((name) => [name, readFileSync(join(ROOT, 'test', folder, name), 'utf8')] as const),
+  );
+  const count = (text: string, what: RegExp): number => text.match(what)?.length ?? 0;
+
+  it('leaves nothing out but for a reason of the platform: each run says `without`', () => {
+    for (const [name, text] of files)
+      assert.equal(count(text, /^ +without: \{/gm), count(text, /^ *adapterContract\(/gm), name);
+  });
+
+  it('is run for each of them', () => {
+    const tested = files.map(([name]) => name);
+
+    assert.deepEqual(
+      [...ADAPTERS, 'sandbox'].filter((name) => !tested.includes(`adapter-${name}.test.ts`)),
+      [],
+    );
+  });
+});

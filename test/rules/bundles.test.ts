@@ -99,7 +99,7 @@ describe('the bundles', () => {
       [],
     );
     assert.doesNotMatch(published, /\bpoint\??\.?\(\s*["'`]/);
-    const planted = Object.keys(PLANTS).map((name) => `plant.${name}`);
+    const planted = Object.keys(PLANTS).map((name) => `planted("${name}")`);
     assert.deepEqual(
       planted.filter((name) => published.includes(name) || !tested.includes(name)),
       [],

@@ -1,7 +1,7 @@
 // The points at which the crash kit kills, and the faults that it plants, against those that the sources have: one that nobody asks for is
 // not tested, and one that is not there is asked for in vain.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ELSEWHERE, PLANTS, STEPS } from '../kits/crash/kit/kill-plan.ts';
@@ -11,19 +11,20 @@ const TESTS = join(import.meta.dirname, '..');
 /** `point('name')`, `this.#point?.('name')`, point(`name:${step}`). */
 const NAMED = /\bpoint\??\.?\(\s*(?:'([^']+)'|`([^`$]+)(?:\$\{\w+\})?`)\s*\)/g;
 const CALL = /(?<![\w.#])(?:\w+\.|this\.#?\w+\.)*#?point\??\.?\((?!\s*\))/g;
-const PLANT = 'plant.';
+
+const testText = (file: string): string => readFileSync(join(TESTS, file), 'utf8');
 
 const files = sourceFiles(['worker']).filter(({ path }) => !path.startsWith('worker/testing/'));
 const named = files.flatMap(({ text }) => [...text.matchAll(NAMED)].map(([, plain, open]) => plain ?? open ?? ''));
-const points = named.filter((name) => !name.startsWith(PLANT));
-const plants = named.filter((name) => name.startsWith(PLANT)).map((name) => name.slice(PLANT.length));
+const plants = readdirSync(join(TESTS, 'kits/crash/kit/plants')).flatMap((name) =>
+  [...testText(`kits/crash/kit/plants/${name}`).matchAll(/\bplanted\('([\w-]+)'\)/g)].map(([, plant = '']) => plant),
+);
 
-const testText = (file: string): string => readFileSync(join(TESTS, file), 'utf8');
 const sorted = (names: Iterable<string>): string[] => [...new Set(names)].toSorted();
 
 describe('the points at which the crash kit kills', () => {
   it('are those of the sources, each of which some test asks for', () => {
-    assert.deepEqual(sorted(points), sorted([...STEPS, ...Object.keys(ELSEWHERE)]));
+    assert.deepEqual(sorted(named), sorted([...STEPS, ...Object.keys(ELSEWHERE)]));
   });
 
   it('are told by their names: a call that computes one would not be seen here', () => {
@@ -45,7 +46,7 @@ describe('the points at which the crash kit kills', () => {
 });
 
 describe('the faults that the crash kit plants', () => {
-  it('are those of the sources, each of which the test that is named for it plants', () => {
+  it('are those of its decorators, each of which the test that is named for it plants', () => {
     assert.deepEqual(sorted(plants), sorted(Object.keys(PLANTS)));
     for (const [plant, file] of Object.entries(PLANTS)) assert.ok(testText(file).includes(`'${plant}'`), plant);
   });

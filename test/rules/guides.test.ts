@@ -52,29 +52,6 @@ describe('texts', () => {
   });
 });
 
-describe('the list of guarantees', { skip: files === undefined ? 'not a git checkout' : false }, () => {
-  const rows = read('deploy/guide/guarantees.md')
-    .split('\n')
-    .filter((line) => /^\| [A-Z]/.test(line));
-
-  it('names a test beside each promise', () => {
-    assert.ok(rows.length > 40, String(rows.length));
-    assert.deepEqual(
-      rows.filter((row) => !row.includes('.test.ts`')),
-      [],
-    );
-  });
-
-  it('names tests that there are', () => {
-    const named = rows.flatMap((row) => [...row.matchAll(/`([\w./-]+\.test\.ts)`/g)].map(([, name = '']) => name));
-
-    assert.deepEqual(
-      named.filter((name) => !files?.some((file) => file.startsWith('test/') && `/${file}`.endsWith(`/${name}`))),
-      [],
-    );
-  });
-});
-
 describe('the page of keys', () => {
   const rows = read('deploy/guide/configure.md')
     .split('\n')

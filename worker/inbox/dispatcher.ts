@@ -35,8 +35,6 @@ export interface LeftItem {
   setAside(): void;
 }
 
-const LATE_MS = 500;
-
 const isOpen = ({ state }: InboxRow): boolean => state === 'received' || state === 'handling' || state === 'waiting';
 
 export interface DispatcherOptions {
@@ -99,10 +97,7 @@ export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHea
     core,
     limits: () => quarantine.limits(limits()),
     held,
-    run: (item, next) =>
-      FAILPOINTS && core.point('plant.lane-not-held') === 'on'
-        ? letGo(item, handled)
-        : quarantine.watch(item.id, () => handled(item, next)),
+    run: (item, next) => quarantine.watch(item.id, () => handled(item, next)),
     async readOpen(after, limit) {
       await quarantine.load();
       return readOpen(core.reader, after, limit);
@@ -110,14 +105,4 @@ export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHea
     readLane: (lane, after, limit) => readLane(core.reader, lane, { after, limit }),
   });
   return runner;
-}
-
-/** The fault that the crash kit plants: a lane goes on while its item is at work, and every second item takes its time. */
-async function letGo(
-  item: ItemHead,
-  handled: (item: ItemHead, next: () => undefined) => unknown,
-): Promise<LaneOutcome> {
-  if (item.seq % 2 === 0) setTimeout(() => void handled(item, () => undefined), LATE_MS);
-  else await handled(item, () => undefined);
-  return 'left';
 }

@@ -133,12 +133,7 @@ export class Inbox {
       throw error;
     }
     if (full !== undefined) return this.#acceptRest(deliveries, { prepared, joined, full });
-    const taken = this.#take(prepared, joined);
-    if (FAILPOINTS && (await this.#core.point('plant.ack-before-commit')) === 'on') {
-      taken.catch(() => {});
-      return { fresh: prepared.map(({ row }) => row.id), duplicates: 0, conflicts: 0 };
-    }
-    return taken;
+    return this.#take(prepared, joined);
   }
 
   /** There is no room for all of it: what is stored already needs none. Throws `full` where nothing is. */

@@ -17,7 +17,6 @@ import {
   claimNextSend,
   claimSend,
   deathsOf,
-  finishSend,
   type NewOutboxRow,
   type OutboxRow,
   postponeSend,
@@ -171,13 +170,8 @@ export class SendAttempt {
 
   async #call(row: OutboxRow, surface: SendSurface, outgoing: Outgoing): Promise<CallEnd> {
     const { core } = this.#options;
-    let call = outgoing;
-    if (FAILPOINTS && core.point('plant.sent-before-call') === 'on')
-      await this.#unit('outbox.sent', [finishSend({ id: row.id, message: null, at: 0, attempts: row.attempts + 1 })]);
-    if (FAILPOINTS && core.point('plant.key-of-attempt') === 'on')
-      call = { ...call, key: `${call.key}-${core.clock.now()}` };
     try {
-      const end = Promise.resolve(surface.send(call)).then(readResult); // of plain JavaScript it may be no promise
+      const end = Promise.resolve(surface.send(outgoing)).then(readResult); // of plain JavaScript it may be no promise
       return await within(end, { ms: SEND_TIMEOUT_MS, late: noResult(SEND_TIMEOUT_MS), clock: core.clock });
     } catch (error) {
       const ours = ownFailureIn(error);

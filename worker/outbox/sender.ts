@@ -33,11 +33,7 @@ export function createSender(options: SenderOptions): LaneRunner<SendHead> {
   const pace: Pace = {
     rate: new SendRate(clock),
     slots: new CallSlots({ most: MOST_CALLS, clock }),
-    alone: new CallSlots({
-      most: FAILPOINTS && core.point('plant.calls-not-alone') === 'on' ? MOST_CALLS : 1,
-      patienceMs: PATIENCE_MS,
-      clock,
-    }),
+    alone: new CallSlots({ most: 1, patienceMs: PATIENCE_MS, clock }),
     quiet: new QuietAccounts(clock, () => runner.wake()),
     ours: new HostFailureBackoff(),
   };

@@ -3,7 +3,7 @@
 // Order of a start: log → (supervised: hello, welcome) → configuration → state folder → writer lock → app → control socket → up.
 // Nothing is bound or made before the configuration is known to be good, nothing of the state is touched before the lock is held.
 //
-//   B1  Every end has a code of the contract and a line of log that says why; the record of the holder says it too.
+//   B1  Every end has a code of shared/exit-codes.ts and a line of log that says why; the record of the holder says it too.
 //   B2  SIGTERM, SIGINT, IPC and the control socket ask for the same drain; a repeated SIGTERM changes nothing, a second SIGINT on a terminal ends at once with 130.
 //   B3  The drain has a limit; what is left then is named and cut.
 //   B4  An error that nobody caught is the last line of the log, and ends with 1. A plugin that calls `process.exit` throws one.

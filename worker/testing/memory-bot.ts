@@ -264,8 +264,6 @@ export class MemoryBot implements Killable {
       log: (line) => this.logs.push(line),
       around: (handle) => inside.run(this, handle),
       point: (name) => {
-        // Places where the crash kit plants faults are no steps of the way.
-        if (name.startsWith('plant.')) return;
         this.points.push(name);
         if (this.#mustDie(name, this.points.length - 1)) life.kill(name);
       },

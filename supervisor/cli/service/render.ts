@@ -11,6 +11,8 @@ export interface ServiceFacts {
   readonly stateDir: string;
   readonly dataDir: string;
   readonly node: string;
+  /** Of Node, for the worker. */
+  readonly workerOptions: readonly string[];
   readonly cli: string;
   /** Folders of programs, joined by colons. */
   readonly path: string;
@@ -28,6 +30,7 @@ export function renderUnit(template: string, facts: ServiceFacts): string {
     STATE_WORD: unitWord(facts.stateDir),
     DATA_WORD: unitWord(facts.dataDir),
     NODE: unitWord(facts.node), // the program of a command line is no place for variables
+    WORKER_OPTIONS: facts.workerOptions.map((option) => ` ${commandWord(option)}`).join(''),
     CLI: commandWord(facts.cli),
     PATH: unitWord(`PATH=${facts.path}`),
     LISTEN: facts.host.includes(':') ? `[${facts.host}]:${facts.port}` : `${facts.host}:${facts.port}`,
@@ -40,6 +43,7 @@ export function renderPlist(template: string, facts: ServiceFacts): string {
     LABEL: xmlText(facts.name),
     PROJECT: xmlText(facts.project),
     NODE: xmlText(facts.node),
+    WORKER_OPTIONS: facts.workerOptions.map((option) => `\n\t\t<string>${xmlText(option)}</string>`).join(''),
     CLI: xmlText(facts.cli),
     PATH: xmlText(facts.path),
     STOP_SECONDS: String(facts.stopSeconds),

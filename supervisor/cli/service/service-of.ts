@@ -6,6 +6,7 @@ import { projectPaths } from '../../../shared/files/paths.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { CommandContext, CommandOption } from '../command.ts';
 import { ownPackage } from '../init/own-package.ts';
+import { WORKER_OPTIONS } from '../start/worker-entry.ts';
 import { launchdService } from './launchd.ts';
 import { launchdLabel, systemServiceName, userServiceName } from './names.ts';
 import { commandFile, nodeProgram, servicePath } from './programs.ts';
@@ -92,6 +93,7 @@ function factsOf({
     stateDir: paths.stateDir,
     dataDir: paths.dataDir,
     node: nodeProgram(env),
+    workerOptions: WORKER_OPTIONS,
     cli,
     path: servicePath(project, env),
     host: config.http.host,

@@ -17,10 +17,10 @@ const JITLESS = MAJOR < 24 ? ['--jitless', '--no-expose-wasm'] : MAJOR <= 26 ? [
 export const SUPERVISOR_OPTIONS: readonly string[] = [...JITLESS, '--expose-gc', '--v8-pool-size=1'];
 
 /**
- * Of a worker: MiB of each half of the space for young objects. More makes a flood of deliveries cheaper, and gives an attacker without a
- * token that much memory.
+ * Of a worker: MiB of each half of the young generation. A larger one makes a flood of deliveries cheaper, and gives an attacker without a
+ * token that much memory. Up to Node 22 this is V8's default, and V8 refuses kept code in a process with any option more.
  */
-export const WORKER_OPTIONS = ['--max-semi-space-size=16'];
+export const WORKER_OPTIONS: readonly string[] = MAJOR > 22 ? ['--max-semi-space-size=16'] : [];
 /** What the operator said of it himself holds: Node would take the command line before that. */
 const workerOptionsIn = (env: Environment): readonly string[] =>
   /max[-_]semi[-_]space[-_]size/.test(env['NODE_OPTIONS'] ?? '') ? [] : WORKER_OPTIONS;

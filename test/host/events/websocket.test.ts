@@ -232,7 +232,7 @@ describe('WebSocket', () => {
   });
 });
 
-describe('WebSocket under hostile frames (row 38)', () => {
+describe('WebSocket under hostile frames', () => {
   const cases = [
     { name: 'an unmasked frame', code: 1002, bytes: () => frame(0x81, Buffer.from('{}'), false) },
     { name: 'a reserved opcode', code: 1002, bytes: () => frame(0x83, Buffer.from('x')) },

@@ -21,7 +21,7 @@ async function stillServes(server: ServerUnderTest): Promise<void> {
 describe('authentication over HTTP', () => {
   const start = (t: TestContext, limit = 1_000): Promise<ServerUnderTest> => startHttp(t, { failures: { limit } });
 
-  it('asks for a token with a bare challenge (row 1)', async (t) => {
+  it('asks for a token with a bare challenge', async (t) => {
     const server = await start(t);
 
     const answer = await server.raw(READINESS);
@@ -32,7 +32,7 @@ describe('authentication over HTTP', () => {
     await stillServes(server);
   });
 
-  it('takes the scheme in any case (row 2)', async (t) => {
+  it('takes the scheme in any case', async (t) => {
     const server = await start(t);
 
     assert.equal((await server.raw(READINESS, [`Authorization: bearer ${FULL_TOKEN}`])).status, 200);
@@ -52,7 +52,7 @@ describe('authentication over HTTP', () => {
     [`Bearer "${FULL_TOKEN}"`, 400],
     [`Bearer ${'a'.repeat(513)}`, 400],
   ];
-  it('tells another scheme from malformed credentials (row 3)', async (t) => {
+  it('tells another scheme from malformed credentials', async (t) => {
     const server = await start(t);
     for (const [value, status] of schemes) {
       assert.equal(
@@ -64,7 +64,7 @@ describe('authentication over HTTP', () => {
     await stillServes(server);
   });
 
-  it('refuses two Authorization headers in both orders (row 4)', async (t) => {
+  it('refuses two Authorization headers in both orders', async (t) => {
     const server = await start(t);
     for (const pair of [
       [full, full],
@@ -78,7 +78,7 @@ describe('authentication over HTTP', () => {
     await stillServes(server);
   });
 
-  it('refuses a token in a query or a form, and logs neither (row 5)', async (t) => {
+  it('refuses a token in a query or a form, and logs neither', async (t) => {
     const server = await start(t);
     const form = ['Content-Type: application/x-www-form-urlencoded', `Content-Length: ${13 + FULL_TOKEN.length}`];
     const body = `access_token=${FULL_TOKEN}`;
@@ -97,7 +97,7 @@ describe('authentication over HTTP', () => {
     await stillServes(server);
   });
 
-  it('refuses a body with a field for a token below /api, in each form, whoever sends it (row 5)', async (t) => {
+  it('refuses a body with a field for a token below /api, in each form, whoever sends it', async (t) => {
     const server = await start(t);
     const bodies: readonly (readonly [string, string])[] = [
       ['application/x-www-form-urlencoded', `a=b&access_token=${FULL_TOKEN}`],
@@ -190,7 +190,7 @@ describe('authentication over HTTP', () => {
     );
   });
 
-  it('refuses a part of a token, more than a token, and a huge one (row 6)', async (t) => {
+  it('refuses a part of a token, more than a token, and a huge one', async (t) => {
     const server = await start(t);
     const of = async (token: string): Promise<number> =>
       (await server.raw(READINESS, [`Authorization: Bearer ${token}`])).status;
@@ -202,7 +202,7 @@ describe('authentication over HTTP', () => {
     await stillServes(server);
   });
 
-  it('refuses the demo token on every route that changes something, and changes nothing (row 7)', async (t) => {
+  it('refuses the demo token on every route that changes something, and changes nothing', async (t) => {
     const server = await start(t);
     const writing = ROUTES.filter(({ method, scope }) => method !== 'GET' && scope !== 'none');
     assert.ok(writing.length >= 12);
@@ -220,7 +220,7 @@ describe('authentication over HTTP', () => {
     await stillServes(server);
   });
 
-  it('keeps every route that needs a token closed to none, wrong and demo tokens as its scope says (row 7)', async (t) => {
+  it('keeps every route that needs a token closed to none, wrong and demo tokens as its scope says', async (t) => {
     const server = await start(t);
     for (const route of ROUTES.filter(({ scope, path }) => scope !== 'none' && path !== '/api/ws')) {
       const line = `${route.method} ${examplePath(route)}`;
@@ -234,7 +234,7 @@ describe('authentication over HTTP', () => {
     assert.deepEqual(server.host.calls, []);
   });
 
-  it('refuses the demo token on the readiness report (row 8)', async (t) => {
+  it('refuses the demo token on the readiness report', async (t) => {
     const server = await start(t);
 
     const answer = await server.raw(READINESS, [demo]);
@@ -244,7 +244,7 @@ describe('authentication over HTTP', () => {
     assert.equal((JSON.parse(answer.body) as { code: string }).code, 'insufficient_scope');
   });
 
-  it('gives a full token no way into a webhook, and a webhook secret none into the API (rows 9, 10)', async (t) => {
+  it('gives a full token no way into a webhook, and a webhook secret none into the API', async (t) => {
     const server = await start(t);
 
     const webhook = await server.raw('POST /webhooks/hook/main', [full, 'Content-Length: 2'], '{}');
@@ -256,7 +256,7 @@ describe('authentication over HTTP', () => {
     await stillServes(server);
   });
 
-  it('slows down a source of wrong tokens and never a valid one (row 11)', async (t) => {
+  it('slows down a source of wrong tokens and never a valid one', async (t) => {
     const server = await start(t, 10);
     const statuses: number[] = [];
     let waitSeconds = '';
@@ -360,7 +360,7 @@ describe('authentication over HTTP', () => {
     }
   });
 
-  it('refuses a cross-site post of plain text to a route that changes something (row 18)', async (t) => {
+  it('refuses a cross-site post of plain text to a route that changes something', async (t) => {
     const server = await start(t);
     const headers = [full, 'Origin: http://evil.example', 'Content-Type: text/plain', 'Content-Length: 2'];
 

@@ -44,7 +44,7 @@ describe('framing over HTTP', () => {
       'zz\r\n{}\r\n0\r\n\r\n',
     ),
   };
-  it('refuses what two readers could frame differently (row 19)', async (t) => {
+  it('refuses what two readers could frame differently', async (t) => {
     const server = await startHttp(t);
     for (const [name, text] of Object.entries(malformed)) {
       const answer = await sendRaw(server.port, Buffer.from(text, 'latin1'));
@@ -73,7 +73,7 @@ describe('framing over HTTP', () => {
     assert.deepEqual(counted.slice(0, -1), ['refused 400', 'refused 400']);
   });
 
-  it('closes the connection after a malformed request, so that nothing smuggled behind it is read (row 19)', async (t) => {
+  it('closes the connection after a malformed request, so that nothing smuggled behind it is read', async (t) => {
     const server = await startHttp(t);
     const smuggled = requestText('GET /api/system/status', [full]);
 
@@ -82,7 +82,7 @@ describe('framing over HTTP', () => {
     assert.equal(text.match(/HTTP\/1\.1 /g)?.length, 1);
   });
 
-  it('takes no transfer coding but chunked (row 20)', async (t) => {
+  it('takes no transfer coding but chunked', async (t) => {
     const server = await startHttp(t);
     for (const coding of ['gzip, chunked', 'gzip,chunked', 'identity, chunked']) {
       const { status } = await server.raw(
@@ -100,7 +100,7 @@ describe('framing over HTTP', () => {
     await stillServes(server);
   });
 
-  it('refuses more than a hundred headers and drops none (row 21)', async (t) => {
+  it('refuses more than a hundred headers and drops none', async (t) => {
     const server = await startHttp(t);
     const many = (count: number): string[] => Array.from({ length: count }, () => 'a: b');
 
@@ -111,7 +111,7 @@ describe('framing over HTTP', () => {
     await stillServes(server);
   });
 
-  it('refuses a huge header and a huge target (row 22)', async (t) => {
+  it('refuses a huge header and a huge target', async (t) => {
     const server = await startHttp(t);
 
     assert.equal((await server.raw('GET /pub/health', [`X-A: ${'a'.repeat(17 * 1024)}`])).status, 431);
@@ -121,7 +121,7 @@ describe('framing over HTTP', () => {
     await stillServes(server);
   });
 
-  it('ends slow headers, slow bodies and silent connections, and serves others meanwhile (row 23)', async (t) => {
+  it('ends slow headers, slow bodies and silent connections, and serves others meanwhile', async (t) => {
     await playedFairly(HEADERS_MS / 2, async () => {
       const server = await startHttp(t, { timeouts: { headersMs: HEADERS_MS, requestMs: 700, checkMs: 50 } });
       const startedAt = performance.now();
@@ -145,7 +145,7 @@ describe('framing over HTTP', () => {
     });
   });
 
-  it('takes connections up to its cap, closes what comes above, and recovers (row 24)', async (t) => {
+  it('takes connections up to its cap, closes what comes above, and recovers', async (t) => {
     const server = await startHttp(t, { limits: { connections: 20 } });
     const sockets: Socket[] = [];
     t.after(() => sockets.forEach((socket) => socket.destroy()));
@@ -214,7 +214,7 @@ describe('framing over HTTP', () => {
     stream.destroy();
   });
 
-  it('refuses a body over the limit before reading it, and cuts an endless one (row 25)', async (t) => {
+  it('refuses a body over the limit before reading it, and cuts an endless one', async (t) => {
     const server = await startHttp(t);
     const size = 1024 * 1024 + 1;
 
@@ -232,7 +232,7 @@ describe('framing over HTTP', () => {
     await stillServes(server);
   });
 
-  it('says 100 only to a request that will be read (row 25)', async (t) => {
+  it('says 100 only to a request that will be read', async (t) => {
     const server = await startHttp(t);
     const ask = async (line: string, headers: readonly string[]) =>
       server.raw(line, ['Expect: 100-continue', json, ...headers]);

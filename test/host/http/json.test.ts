@@ -54,7 +54,7 @@ const HOSTILE: Readonly<Record<string, string | Buffer>> = {
 };
 
 describe('JSON bodies over HTTP', () => {
-  it('takes no content coding and no other media type (row 26)', async (t) => {
+  it('takes no content coding and no other media type', async (t) => {
     const server = await startHttp(t);
     const cases: readonly (readonly string[])[] = [
       ['Content-Type: application/json', 'Content-Encoding: gzip'],
@@ -76,7 +76,7 @@ describe('JSON bodies over HTTP', () => {
     await stillServes(server);
   });
 
-  it('refuses hostile documents within 50 ms each and changes nothing (row 27)', async (t) => {
+  it('refuses hostile documents within 50 ms each and changes nothing', async (t) => {
     const server = await startHttp(t);
     await put(server, '{"state":"open"}'); // loads the validator
     server.host.calls.length = 0;
@@ -95,7 +95,7 @@ describe('JSON bodies over HTTP', () => {
     await stillServes(server);
   });
 
-  it('keeps nothing of hostile documents (row 27)', async (t) => {
+  it('keeps nothing of hostile documents', async (t) => {
     const server = await startHttp(t);
     const each = async (times: number): Promise<void> => {
       for (let n = 0; n < times; n += 1) for (const body of Object.values(HOSTILE)) await put(server, body);
@@ -112,7 +112,7 @@ describe('JSON bodies over HTTP', () => {
     assert.ok(leastBytes < LARGEST_BYTES, `${leastBytes} bytes more after ${ROUNDS} rounds`);
   });
 
-  it('refuses a million keys (row 27)', async (t) => {
+  it('refuses a million keys', async (t) => {
     const server = await startHttp(t);
     const keys = (count: number): string =>
       `{${Array.from({ length: count }, (_, n) => `"${n.toString(36)}":0`).join(',')}}`;
@@ -136,7 +136,7 @@ describe('JSON bodies over HTTP', () => {
     assert.deepEqual(await faultsOf('[]'), ['the body must be object']);
   });
 
-  it('refuses keys that reach a prototype, at every level (row 28)', async (t) => {
+  it('refuses keys that reach a prototype, at every level', async (t) => {
     const server = await startHttp(t);
     const bodies = [
       '{"__proto__":{"polluted":1}}',
@@ -152,7 +152,7 @@ describe('JSON bodies over HTTP', () => {
     await stillServes(server);
   });
 
-  it('hands a signed webhook on byte by byte, whatever is in it (row 28)', async (t) => {
+  it('hands a signed webhook on byte by byte, whatever is in it', async (t) => {
     const server = await startHttp(t);
     const bodies: readonly Buffer[] = [
       Buffer.from('{"__proto__":{"polluted":1}}'),

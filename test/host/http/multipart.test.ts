@@ -1,4 +1,4 @@
-// A token in a form of several parts, which nothing below /api takes: refused as in any other body (row 5 of the hostile inputs).
+// A token in a form of several parts, which nothing below /api takes: refused as in any other body.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DEMO_TOKEN, FULL_TOKEN } from '../../support/hosts/fake-host-port.ts';

@@ -22,8 +22,8 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** As section 3 of the contract has them. */
-const OF_CONTRACT: readonly (readonly [route: string, scope: string])[] = [
+/** The API that clients rely on. */
+const PROMISED: readonly (readonly [route: string, scope: string])[] = [
   ['GET /pub/health', 'none'],
   ['GET /pub/ready', 'none'],
   ['GET /api/system/readiness', 'full'],
@@ -94,11 +94,11 @@ describe('the OpenAPI document', () => {
     assert.equal(new Set(ids).size, ids.length);
   });
 
-  it('has each route of the contract under the scope that the contract gives it', () => {
+  it('has each route under the scope that is promised for it', () => {
     const scopes = new Map(ROUTES.map(({ method, path, scope }) => [`${method} ${path}`, scope]));
 
     assert.deepEqual(
-      OF_CONTRACT.filter(([route, scope]) => scopes.get(route) !== scope).map(([route]) => route),
+      PROMISED.filter(([route, scope]) => scopes.get(route) !== scope).map(([route]) => route),
       [],
     );
   });

@@ -18,7 +18,7 @@ async function stillServes(server: ServerUnderTest): Promise<void> {
 }
 
 describe('event streams over HTTP', () => {
-  it('hands every kind of Last-Event-ID on and cuts none in silence (row 36)', async (t) => {
+  it('hands every kind of Last-Event-ID on and cuts none in silence', async (t) => {
     const server = await startHttp(t, { limits: { streamsPerToken: 100 } });
     const seen: (string | undefined)[] = [];
     const { events } = server.host;
@@ -50,7 +50,7 @@ describe('event streams over HTTP', () => {
     assert.equal((await server.raw('GET /api/events?format=json&after=x&limit=5', [full])).status, 200);
   });
 
-  it('answers 410 as a problem before any byte of a stream when a gap is to fail (row 36)', async (t) => {
+  it('answers 410 as a problem before any byte of a stream when a gap is to fail', async (t) => {
     const server = await startHttp(t);
 
     const answer = await server.raw('GET /api/events?gap=fail', [full, 'Last-Event-ID: gone']);
@@ -60,7 +60,7 @@ describe('event streams over HTTP', () => {
     assert.equal((JSON.parse(answer.body) as { code: string }).code, 'history_expired');
   });
 
-  it('opens no more streams with one token than its limit, and counts them off (row 37)', async (t) => {
+  it('opens no more streams with one token than its limit, and counts them off', async (t) => {
     const server = await startHttp(t, { limits: { streamsPerToken: 2 } });
     const sockets = [1, 2].map(() => connect(server.port, '127.0.0.1'));
     for (const socket of sockets) {
@@ -118,7 +118,7 @@ describe('event streams over HTTP', () => {
     assert.ok(Number(fact?.ms) <= openMs, `${fact?.ms} of ${openMs} ms`);
   });
 
-  it('names the position of a snapshot, read before its data (contract 4)', async (t) => {
+  it('names the position of a snapshot, read before its data', async (t) => {
     const server = await startHttp(t);
     let position = 1;
     server.host.events.position = () => `abcdefgh12345678.${position}`;
@@ -157,7 +157,7 @@ describe('WebSocket upgrades', () => {
     'a bearer that is no base64url': [[`Sec-WebSocket-Protocol: svc.v1, svc.bearer.${FULL_TOKEN}+`], 400],
     'two Authorization headers': [[full, full], 400],
   };
-  it('answers refusals as HTTP before the upgrade (row 38)', async (t) => {
+  it('answers refusals as HTTP before the upgrade', async (t) => {
     const server = await startHttp(t);
     for (const [name, [headers, status]] of Object.entries(refused)) {
       const answer = await server.raw('GET /api/ws', [...UPGRADE_HEADERS, ...headers]);
@@ -191,7 +191,7 @@ describe('WebSocket upgrades', () => {
     assert.deepEqual([withBody.status, early.status], [400, 426]);
   });
 
-  it('lets the header, the subprotocol pair, the own and a listed origin in (row 38)', async (t) => {
+  it('lets the header, the subprotocol pair, the own and a listed origin in', async (t) => {
     const server = await startHttp(t, {
       corsOrigins: ['https://console.example'],
       publicOrigin: 'https://bot.example',

@@ -43,7 +43,7 @@ const BYPASSES = [
 ];
 
 describe('targets over HTTP', () => {
-  it('refuses every target that has two readings, with and without a token (rows 12, 13)', async (t) => {
+  it('refuses every target that has two readings, with and without a token', async (t) => {
     const server = await startHttp(t);
     for (const target of BYPASSES) {
       for (const headers of [[], [full]]) {
@@ -54,7 +54,7 @@ describe('targets over HTTP', () => {
     await stillServes(server);
   });
 
-  it('has nothing at other spellings of a path (row 12)', async (t) => {
+  it('has nothing at other spellings of a path', async (t) => {
     const server = await startHttp(t);
     for (const path of [
       '/API/system/readiness',
@@ -71,7 +71,7 @@ describe('targets over HTTP', () => {
     }
   });
 
-  it('answers a method that is not there with 405 and Allow, and does nothing (row 14)', async (t) => {
+  it('answers a method that is not there with 405 and Allow, and does nothing', async (t) => {
     const server = await startHttp(t);
     for (const method of ['TRACE', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'M-SEARCH']) {
       const answer = await server.raw(`${method} /api/system/restart`);
@@ -89,7 +89,7 @@ describe('targets over HTTP', () => {
     await stillServes(server);
   });
 
-  it('answers HEAD like GET, without a body and without a stream (row 15)', async (t) => {
+  it('answers HEAD like GET, without a body and without a stream', async (t) => {
     const server = await startHttp(t);
     for (const route of ROUTES.filter(
       ({ method, path }) => method === 'GET' && path !== '/' && path !== '/{file+}' && path !== '/api/ws',
@@ -111,7 +111,7 @@ describe('targets over HTTP', () => {
     assert.equal(server.host.streams.size, 0);
   });
 
-  it('answers preflights with fixed lists, to listed origins alone (rows 16, 17)', async (t) => {
+  it('answers preflights with fixed lists, to listed origins alone', async (t) => {
     const server = await startHttp(t, { corsOrigins: ['https://console.example'] });
     const preflight = async (origin: string | undefined) =>
       server.raw('OPTIONS /api/events', [
@@ -146,7 +146,7 @@ describe('targets over HTTP', () => {
     }
   });
 
-  it('answers in the order 400, 404, 405, then 401 (contract 3)', async (t) => {
+  it('answers in the order 400, 404, 405, then 401', async (t) => {
     const server = await startHttp(t);
     const twoHosts = 'Host: other';
 
@@ -156,7 +156,7 @@ describe('targets over HTTP', () => {
     assert.equal((await server.raw('GET /api/system/status')).status, 401);
   });
 
-  it('serves probes at the root and below the base, everything else below the base alone (contract 3)', async (t) => {
+  it('serves probes at the root and below the base, everything else below the base alone', async (t) => {
     const server = await startHttp(t, { base: '/bot' });
     const status = async (path: string): Promise<number> => (await server.raw(`GET ${path}`, [full])).status;
 
@@ -191,7 +191,7 @@ describe('targets over HTTP', () => {
     }
   });
 
-  it('says no more than ready or not on /pub/ready, uncached (contract 3)', async (t) => {
+  it('says no more than ready or not on /pub/ready, uncached', async (t) => {
     const server = await startHttp(t);
     const ready = await server.raw('GET /pub/ready');
     server.host.isReady = false;

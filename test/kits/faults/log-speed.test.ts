@@ -1,4 +1,4 @@
-// The log at full speed, 200 MB of it: number 39 of the table of faults. Each round in a process of its own. The machine may have other work in any
+// The log at full speed, 200 MB of it. Each round in a process of its own. The machine may have other work in any
 // of them, so the best one counts, and no more are played than are needed; a second is one of the processor, and a server that writes nothing tells
 // how long requests wait anyway.
 import assert from 'node:assert/strict';
@@ -40,7 +40,7 @@ async function reach(t: TestContext, isMet: (value: number) => boolean, play: ()
 }
 
 describe('the log at full speed', () => {
-  it('takes 300 MB/s of printed lines, stamped and masked (39)', async (t) => {
+  it('takes 300 MB/s of printed lines, stamped and masked', async (t) => {
     await reach(
       t,
       (rate) => rate >= 300,
@@ -48,7 +48,7 @@ describe('the log at full speed', () => {
     );
   });
 
-  it('grows by 5 MB at most over 200 MB (39)', async (t) => {
+  it('grows by 5 MB at most over 200 MB', async (t) => {
     await reach(
       t,
       (growth) => growth <= 5,
@@ -56,7 +56,7 @@ describe('the log at full speed', () => {
     );
   });
 
-  it('takes JSON lines with redaction half as fast as pino takes them without, or faster (39)', async (t) => {
+  it('takes JSON lines with redaction half as fast as pino takes them without, or faster', async (t) => {
     const rate = (kind: string): number => load(t, kind)['linesPerSecond'] ?? Number.NaN;
 
     await reach(
@@ -66,7 +66,7 @@ describe('the log at full speed', () => {
     );
   });
 
-  it('lets 99 of 100 requests be answered within 20 ms meanwhile (39)', async (t) => {
+  it('lets 99 of 100 requests be answered within 20 ms meanwhile', async (t) => {
     await reach(
       t,
       (p99) => p99 < 20,

@@ -1,5 +1,4 @@
 // The supervisor with the limits that it has by default, over real processes: what other tests do with shorter ones. Takes a minute.
-// Numbers in titles are rows of the table of faults.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -58,7 +57,7 @@ describe('the real numbers', { concurrency: true }, () => {
     assert.deepEqual({ restarts: starts, windowMs: spanMs, upMs, watchdogMs, stopMs, delaysMs }, REAL);
   });
 
-  it('wait 0, 1, 4, 16 s when each worker is killed as soon as it is up, and end in failed (2)', async (t) => {
+  it('wait 0, 1, 4, 16 s when each worker is killed as soon as it is up, and end in failed', async (t) => {
     const run = supervise(t, 'healthy');
     const killed = new Set<number>();
 
@@ -83,12 +82,12 @@ describe('the real numbers', { concurrency: true }, () => {
     }
   });
 
-  for (const [worker, row, env] of [
-    ['exits-1-at-start', 3, {}],
-    ['exits-1-once-up', 4, {}],
-    ['kept-up', 5, { KEPT_AS: 'crashes at start after 22 s of health' }],
+  for (const [worker, env] of [
+    ['exits-1-at-start', {}],
+    ['exits-1-once-up', {}],
+    ['kept-up', { KEPT_AS: 'crashes at start after 22 s of health' }],
   ] as const)
-    it(`end a loop of crashes after 5 starts, with at most 1 s of CPU: ${worker} (${row})`, async (t) => {
+    it(`end a loop of crashes after 5 starts, with at most 1 s of CPU: ${worker}`, async (t) => {
       const run = supervise(t, worker, { environment: env });
 
       // Asked seldom: each question costs, too.
@@ -106,7 +105,7 @@ describe('the real numbers', { concurrency: true }, () => {
       assert.ok(seconds <= 1, `${seconds} s of CPU`);
     });
 
-  it('end a worker that is never up at 30 s (12)', async (t) => {
+  it('end a worker that is never up at 30 s', async (t) => {
     const run = supervise(t, 'never-up', { settings: { restarts: 1 } });
 
     const { exits, reason } = await run.state('failed', SLOW_MS);
@@ -116,7 +115,7 @@ describe('the real numbers', { concurrency: true }, () => {
     assert.ok((exits[0]?.durationMs ?? 0) >= 29_000, `${exits[0]?.durationMs} ms`);
   });
 
-  it('kill a worker that ignores SIGTERM at 8 s (15)', async (t) => {
+  it('kill a worker that ignores SIGTERM at 8 s', async (t) => {
     const run = supervise(t, 'ignores-sigterm');
     await run.state('running');
     const from = performance.now();
@@ -127,7 +126,7 @@ describe('the real numbers', { concurrency: true }, () => {
     assert.ok(performance.now() - from >= 8_000);
   });
 
-  it('take no sleep of the machine for a hung worker, longer than the watchdog (47)', async (t) => {
+  it('take no sleep of the machine for a hung worker, longer than the watchdog', async (t) => {
     const run = supervise(t, 'healthy');
     const { pid } = await run.state('running');
     const both = [run.child.pid ?? 0, pid ?? 0];
@@ -146,7 +145,7 @@ describe('the real numbers', { concurrency: true }, () => {
 });
 
 describe('two commands `start --daemon`', () => {
-  it(`make one daemon, and both tell it, ${ROUNDS} rounds 0-300 ms apart (23)`, async (t) => {
+  it(`make one daemon, and both tell it, ${ROUNDS} rounds 0-300 ms apart`, async (t) => {
     const { path } = await portProject(t);
     const times: number[] = [];
     const slow: string[] = [];

@@ -19,7 +19,7 @@ const PATH = `/opt/node/bin:${MANAGER}:/usr/bin:/bin`;
 const TOKEN = 'Vq3mT9xKz7Lp2RwYc8Nb5Hd1Js6Gf4Ae';
 const SLOW_MS = 120_000;
 
-describe('52. a system service as it is installed', { skip }, () => {
+describe('a system service as it is installed', { skip }, () => {
   let systemd: BootedSystemd;
 
   before(async () => {

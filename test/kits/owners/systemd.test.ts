@@ -1,4 +1,4 @@
-// The system service of /srv/svc/alice under a systemd that was booted for it: row 52 of the faults, as far as systemd is concerned.
+// The system service of /srv/svc/alice under a systemd that was booted for it.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const SLOW_MS = 120_000;
 /** Instead of 90. */
 const START_SECONDS = 5;
 
-describe('52. a system service under systemd', { skip }, () => {
+describe('a system service under systemd', { skip }, () => {
   let systemd: BootedSystemd;
 
   before(async () => {

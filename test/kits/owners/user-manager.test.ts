@@ -30,7 +30,7 @@ Delegate=pids memory
 KillMode=mixed
 `;
 
-describe('52. a service under the manager of a user', { skip }, () => {
+describe('a service under the manager of a user', { skip }, () => {
   let systemd: BootedSystemd;
 
   before(async () => {

@@ -112,7 +112,7 @@ describe('chat page', { skip: chromiumMissing(), timeout: 600_000 }, () => {
     assert.deepEqual(faults, []);
   });
 
-  it('shows hostile text as inert text, whoever wrote it, and stays quick (row 39)', async (t) => {
+  it('shows hostile text as inert text, whoever wrote it, and stays quick', async (t) => {
     const { host, tab } = await signedIn(t);
     const { page } = tab;
     const hostile = [

@@ -80,7 +80,7 @@ describe('a daemon', () => {
     assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path })).code, 0);
   });
 
-  it('is one, of two that are started at once (23)', async (t) => {
+  it('is one, of two that are started at once', async (t) => {
     const { path } = await portProject(t);
 
     const both = await Promise.all([0, 1].map(() => svc(['runtime', 'start', '--daemon', '--json'], { cwd: path })));
@@ -93,7 +93,7 @@ describe('a daemon', () => {
     assert.equal(one.supervisorPid, other.supervisorPid);
   });
 
-  it('starts nothing with a wrong configuration, and makes no file (11, N1)', async (t) => {
+  it('starts nothing with a wrong configuration, and makes no file (N1)', async (t) => {
     const { path, write } = temporaryProject(t);
     write('svc.config.yml', 'http:\n  prot: 8068\n');
     const before = snapshot(path);
@@ -105,7 +105,7 @@ describe('a daemon', () => {
     assert.equal(snapshot(path), before);
   });
 
-  it('names who holds the port, and ends in failed (45)', async (t) => {
+  it('names who holds the port, and ends in failed', async (t) => {
     const project = await portProject(t);
     const stranger = createServer().listen(project.port, '127.0.0.1');
     t.after(() => stranger.close());
@@ -159,7 +159,7 @@ describe('a daemon', () => {
 });
 
 describe('a daemon and what happens around it', () => {
-  it('goes on when the command that started it is killed (48)', async (t) => {
+  it('goes on when the command that started it is killed', async (t) => {
     const { path, paths } = await portProject(t);
     const command = startSvc(['runtime', 'start', '--daemon'], { cwd: path });
     await until(() => existsSync(paths.supervisorRecord), { what: 'the supervisor' });
@@ -173,7 +173,7 @@ describe('a daemon and what happens around it', () => {
     });
   });
 
-  it('is told apart from its worker when its control socket is gone, and has it again (31)', async (t) => {
+  it('is told apart from its worker when its control socket is gone, and has it again', async (t) => {
     const { path, paths } = await portProject(t);
     const { pid, supervisorPid } = JSON.parse(
       (await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path })).stdout,
@@ -280,7 +280,7 @@ describe('a foreground runtime', () => {
     assert.equal((await run.ended).code, 0);
   });
 
-  it('starts again at once after SIGKILL, over stale sockets and records (24)', async (t) => {
+  it('starts again at once after SIGKILL, over stale sockets and records', async (t) => {
     const { path } = await portProject(t);
     const first = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: path });
     await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { renderUnit } from '../../../supervisor/cli/service/render.ts';
+import { WORKER_OPTIONS } from '../../../supervisor/cli/start/worker-entry.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
 
 const run = promisify(execFile);
@@ -34,6 +35,7 @@ function rootWith(
     stateDir: `${project}/.svc`,
     dataDir: `${project}/data`,
     node: '/usr/bin/node',
+    workerOptions: WORKER_OPTIONS,
     cli: `${project}/node_modules/svc/dist/cli.js`,
     path: '/usr/bin:/bin',
     host: '127.0.0.1',
@@ -56,7 +58,7 @@ function rootWith(
   return root;
 }
 
-describe('52. the units', NEEDS, () => {
+describe('the units', NEEDS, () => {
   for (const [template, name, project] of [
     ['svc@', 'svc@alice', '/srv/svc/alice'],
     ['user', 'svc-bot-012345', '/home/ann/my "bot" 100% $HOME'],

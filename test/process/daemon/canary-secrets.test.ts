@@ -52,7 +52,7 @@ describe('secrets', () => {
     assert.deepEqual(ofHost.toSorted(), ['.http.demoToken', '.http.token', '.http.tokens[].token']);
   });
 
-  it('of every kind are in no answer, stream, log or file, whatever a plugin does with them (row 41)', async (t) => {
+  it('of every kind are in no answer, stream, log or file, whatever a plugin does with them', async (t) => {
     const host = await leakyHost(t);
     await say(host, '/leak');
     await say(host, '/echo hello');

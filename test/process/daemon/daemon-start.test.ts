@@ -1,4 +1,4 @@
-// `start --daemon` and the world it comes from: a terminal that goes away, a state folder that cannot be used. Numbers are rows of the table of faults.
+// `start --daemon` and the world it comes from: a terminal that goes away, a state folder that cannot be used.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 const noTerminal = spawnSync('script', ['--version']).status !== 0 && 'script, which makes terminals, is not there';
 
 describe('a daemon', () => {
-  it('goes on when the terminal that it was started from hangs up (48)', { skip: noTerminal }, async (t) => {
+  it('goes on when the terminal that it was started from hangs up', { skip: noTerminal }, async (t) => {
     const project = await portProject(t);
     // The shell ends with its terminal, as a window that is closed; everything that belongs to it gets SIGHUP.
     const command = `'${process.execPath}' '${CLI}' runtime start --daemon --json >started; kill -HUP 0`;
@@ -62,7 +62,7 @@ describe('a daemon', () => {
     ],
     ['its state folder is no folder', (stateDir: string) => writeFileSync(stateDir, ''), /\.svc is not a folder/],
   ] as const)
-    it(`says the cause at once, with 1, where it cannot start: ${what} (49)`, async (t) => {
+    it(`says the cause at once, with 1, where it cannot start: ${what}`, async (t) => {
       const { path, paths } = await portProject(t);
       spoil(paths.stateDir);
       const from = performance.now();

@@ -159,7 +159,7 @@ describe('a host in the foreground', () => {
     ['removed', (folder: string) => rmSync(folder, { recursive: true })],
     ['moved', (folder: string) => renameSync(folder, `${folder}-elsewhere`)],
   ] as const)
-    it(`stops when .svc is ${loss} while it runs, says so, and leaves the project to another (30)`, async (t) => {
+    it(`stops when .svc is ${loss} while it runs, says so, and leaves the project to another`, async (t) => {
       const host = await own(t);
       const lost = start(t, host);
       await host.up();

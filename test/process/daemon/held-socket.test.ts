@@ -1,4 +1,4 @@
-// The listening socket that outlives its workers, over the built programs. Numbers in titles are rows of the table of faults.
+// The listening socket that outlives its workers, over the built programs.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -69,7 +69,7 @@ function assertNothingLost({ sent, answered, refused, cut, others }: SteadyTally
 }
 
 describe('the listening socket', () => {
-  it('refuses nobody while a killed worker is replaced (1)', async (t) => {
+  it('refuses nobody while a killed worker is replaced', async (t) => {
     const host = await daemon(t);
 
     let goneAt = 0;
@@ -85,7 +85,7 @@ describe('the listening socket', () => {
     assert.ok(tally.lastCutSentAt <= goneAt, `${tally.lastCutSentAt - goneAt} ms after the end of the worker`);
   });
 
-  it('refuses and cuts nobody over a restart from the Console (7)', async (t) => {
+  it('refuses and cuts nobody over a restart from the Console', async (t) => {
     const host = await daemon(t);
 
     const tally = await throughout(host, async () => {
@@ -156,7 +156,7 @@ describe('the listening socket', () => {
     assert.deepEqual([socket, exits.length], ['supervisor', 1], 'with the first worker that is started for it');
   });
 
-  it('moved to a port that is taken, ends in failed naming its holder, and recovers on command (45)', async (t) => {
+  it('moved to a port that is taken, ends in failed naming its holder, and recovers on command', async (t) => {
     const host = await daemon(t);
     const stranger = createServer().listen(0, '127.0.0.1');
     t.after(() => stranger.close());

@@ -1,5 +1,5 @@
 // Projects whose path is longer than the name of a socket may be (107 bytes), and the same up to there: the built commands over real workers find
-// their own host by control.sock and by worker.sock, and no other (row 29 of the table of faults).
+// their own host by control.sock and by worker.sock, and no other.
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -49,7 +49,7 @@ async function assertOwnLog(host: LongProject): Promise<void> {
 }
 
 describe('the commands in a project of a long path', () => {
-  it('reach their own daemon, beside a host in the foreground whose path begins the same (29)', async (t) => {
+  it('reach their own daemon, beside a host in the foreground whose path begins the same', async (t) => {
     const [daemon, other] = [await longProject(t), await longProject(t)];
     const foreground = other.foreground();
     const { pid: otherPid } = await ready(other);
@@ -71,7 +71,7 @@ describe('the commands in a project of a long path', () => {
     assert.equal(foreground.child.exitCode, null);
   });
 
-  it('reach a host in the foreground by its own socket, whatever its owner (29)', async (t) => {
+  it('reach a host in the foreground by its own socket, whatever its owner', async (t) => {
     const [host, neighbour] = [await longProject(t, { pm_id: '0', PM2_HOME: '/nonexistent' }), await longProject(t)];
     const first = host.foreground();
     neighbour.foreground();

@@ -330,7 +330,7 @@ describe('--once leaves nothing', () => {
     assert.equal(contents(path), before);
   });
 
-  it(`of ${AT_ONCE} at once beside a running daemon, which goes on undisturbed (51)`, TIMEOUT, async (t) => {
+  it(`of ${AT_ONCE} at once beside a running daemon, which goes on undisturbed`, TIMEOUT, async (t) => {
     const scratch = mkdtempSync(join(tmpdir(), 'svc-once-'));
     t.after(() => rmSync(scratch, { recursive: true, force: true }));
     const { path, url, token } = await portProject(t, {

@@ -1,4 +1,4 @@
-// The supervisor over real processes. Numbers in titles are rows of the table of faults that the supervisor must survive.
+// The supervisor over real processes.
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -32,7 +32,7 @@ async function deferred(t: TestContext) {
 }
 
 describe('the supervisor and ends of its worker', () => {
-  it('starts the worker again after SIGKILL (1)', async (t) => {
+  it('starts the worker again after SIGKILL', async (t) => {
     const run = supervise(t, 'healthy');
     const first = await run.state('running');
     process.kill(first.pid ?? 0, 'SIGKILL');
@@ -49,7 +49,7 @@ describe('the supervisor and ends of its worker', () => {
     assert.equal(second.budget?.left, 3);
   });
 
-  it('ends in failed after 5 starts of a worker that dies at start, with its last words (3)', async (t) => {
+  it('ends in failed after 5 starts of a worker that dies at start, with its last words', async (t) => {
     const run = supervise(t, 'exits-1-at-start');
 
     const status = await run.state('failed');
@@ -62,7 +62,7 @@ describe('the supervisor and ends of its worker', () => {
     );
   });
 
-  it('ends in failed after 5 starts of a worker that dies once it is up (4)', async (t) => {
+  it('ends in failed after 5 starts of a worker that dies once it is up', async (t) => {
     const status = await supervise(t, 'exits-1-once-up').state('failed');
 
     assert.equal(status.exits.length, 5);
@@ -72,7 +72,7 @@ describe('the supervisor and ends of its worker', () => {
     );
   });
 
-  it('comes back by itself when the cause goes away while it waits (6)', async (t) => {
+  it('comes back by itself when the cause goes away while it waits', async (t) => {
     // A budget that a busy machine, which may come late with the mend, does not use up.
     const run = supervise(t, 'crashes-until-mended', { settings: { delaysMs: [0, 300], restarts: 1_000 } });
     await run.state('backing_off');
@@ -82,7 +82,7 @@ describe('the supervisor and ends of its worker', () => {
     await run.state('running');
   });
 
-  it('starts at once after 51 of a worker that was up, and counts it as requested (7)', async (t) => {
+  it('starts at once after 51 of a worker that was up, and counts it as requested', async (t) => {
     const run = supervise(t, 'exits-51-once');
 
     const status = await until(
@@ -97,7 +97,7 @@ describe('the supervisor and ends of its worker', () => {
     assert.match(run.log(), /"reason":"restart_requested"/);
   });
 
-  it('defers a loop of 51 until the oldest start leaves the window, and never fails (8)', async (t) => {
+  it('defers a loop of 51 until the oldest start leaves the window, and never fails', async (t) => {
     const { run, status } = await deferred(t);
 
     assert.equal(status.budget?.left, 0);
@@ -108,7 +108,7 @@ describe('the supervisor and ends of its worker', () => {
     assert.ok(!states().includes('failed'));
   });
 
-  it('counts 75 before up as a crash (9)', async (t) => {
+  it('counts 75 before up as a crash', async (t) => {
     const status = await supervise(t, 'exits-75-at-start').state('failed');
 
     assert.deepEqual(
@@ -117,7 +117,7 @@ describe('the supervisor and ends of its worker', () => {
     );
   });
 
-  it('stops with a worker that ends with 0 (10)', async (t) => {
+  it('stops with a worker that ends with 0', async (t) => {
     const run = supervise(t, 'exits-0-once-up');
 
     assert.deepEqual(await run.ended, { code: 0, signal: null });
@@ -125,14 +125,14 @@ describe('the supervisor and ends of its worker', () => {
     assert.equal(existsSync(`${run.project.paths.stateDir}/control.sock`), false);
   });
 
-  it('fails at once on 78, with file, line and key (11)', async (t) => {
+  it('fails at once on 78, with file, line and key', async (t) => {
     const status = await supervise(t, 'exits-78').state('failed');
 
     assert.equal(status.exits.length, 1);
     assert.match(status.reason ?? '', /svc\.config\.yml:7:3 http\.port/);
   });
 
-  it('ends a worker that is never up, and counts it (12)', async (t) => {
+  it('ends a worker that is never up, and counts it', async (t) => {
     const run = supervise(t, 'never-up', { settings: { upMs: 200, restarts: 2 } });
 
     const status = await run.state('failed');
@@ -140,7 +140,7 @@ describe('the supervisor and ends of its worker', () => {
     assert.match(status.reason ?? '', /not up within 200 ms/);
   });
 
-  it('replaces a worker whose event loop is blocked, after a report (13)', async (t) => {
+  it('replaces a worker whose event loop is blocked, after a report', async (t) => {
     // A successor on a busy machine may be silent for as long, too, and be replaced as well.
     const run = supervise(t, 'blocks-its-loop', { settings: { watchdogMs: 400, restarts: 1_000 } });
 
@@ -154,7 +154,7 @@ describe('the supervisor and ends of its worker', () => {
     );
   });
 
-  it('stops within the time for a drain though the worker is blocked (14)', async (t) => {
+  it('stops within the time for a drain though the worker is blocked', async (t) => {
     const run = supervise(t, 'blocks-its-loop-always', { settings: { watchdogMs: 30_000, stopMs: 300 } });
     await run.state('running');
     await hasBlocked(run);
@@ -164,7 +164,7 @@ describe('the supervisor and ends of its worker', () => {
     assert.deepEqual(await run.ended, { code: 0, signal: null });
   });
 
-  it('kills a worker that ignores SIGTERM when its time is over (15)', async (t) => {
+  it('kills a worker that ignores SIGTERM when its time is over', async (t) => {
     const run = supervise(t, 'ignores-sigterm', { settings: { stopMs: 200 } });
     const { pid } = await run.state('running');
 
@@ -175,7 +175,7 @@ describe('the supervisor and ends of its worker', () => {
     assert.equal((await run.ended).code, 0);
   });
 
-  it('takes SIGSTOP of the worker for hung (16)', async (t) => {
+  it('takes SIGSTOP of the worker for hung', async (t) => {
     const run = supervise(t, 'healthy', { settings: { watchdogMs: 400, restarts: 1_000 } });
     const { pid } = await run.state('running');
     assert.ok(pid);
@@ -216,7 +216,7 @@ describe('the machine of a real supervisor', () => {
 });
 
 describe('the supervisor and its own end', () => {
-  it('starts after it was killed, and keeps the budget of its former life (19, 24, W4)', async (t) => {
+  it('starts after it was killed, and keeps the budget of its former life (W4)', async (t) => {
     const project = temporaryProject(t);
     const first = supervise(t, 'healthy', { project });
     await first.state('running');
@@ -228,7 +228,7 @@ describe('the supervisor and its own end', () => {
     assert.equal(status.budget?.left, 3);
   });
 
-  it('ends a worker that a supervisor without guards left behind (20)', async (t) => {
+  it('ends a worker that a supervisor without guards left behind', async (t) => {
     const project = temporaryProject(t);
     const first = supervise(t, 'ignores-disconnect', { project, environment: WITHOUT_SETPRIV });
     const { pid } = await first.state('running');
@@ -249,7 +249,7 @@ describe('the supervisor and its own end', () => {
     );
   });
 
-  it('leaves one of two that start at once (23)', async (t) => {
+  it('leaves one of two that start at once', async (t) => {
     for (let round = 0; round < 5; round += 1) {
       const project = temporaryProject(t);
       const both = [supervise(t, 'healthy', { project }), supervise(t, 'healthy', { project })];
@@ -274,7 +274,7 @@ describe('the supervisor and its own end', () => {
       /"msg":"supervisor running"/,
     ],
   ] as const) {
-    it(`starts with a record that is ${name}, and says so (26, 27)`, async (t) => {
+    it(`starts with a record that is ${name}, and says so`, async (t) => {
       const project = temporaryProject(t);
       for (const file of ['supervisor.json', 'restart-window.json'])
         if (text === null) mkdirSync(join(project.paths.stateDir, file), { recursive: true });
@@ -289,7 +289,7 @@ describe('the supervisor and its own end', () => {
     });
   }
 
-  it('tells projects apart whose paths share their first 110 characters (29)', async (t) => {
+  it('tells projects apart whose paths share their first 110 characters', async (t) => {
     const long = { prefix: `svc-${'x'.repeat(110)}-` };
     const runs = [
       supervise(t, 'healthy', { project: temporaryProject(t, long) }),
@@ -366,7 +366,7 @@ describe('the supervisor on command', () => {
     assert.equal((await run.ended).code, 0);
   });
 
-  it('takes garbage, half lines, too many clients and slow readers without growing or failing others (50)', async (t) => {
+  it('takes garbage, half lines, too many clients and slow readers without growing or failing others', async (t) => {
     const run = supervise(t, 'healthy');
     await run.state('running');
     const rss = (): number =>

@@ -32,7 +32,7 @@ describe('webhook at the whole host', { timeout: 300_000 }, () => {
     assert.deepEqual([...new Set(received.map(({ text }) => text))], ['hello', 'again']);
   });
 
-  it('answers 2xx to the same id with another body, and stores nothing of it (row 31)', async (t) => {
+  it('answers 2xx to the same id with another body, and stores nothing of it', async (t) => {
     const { host, received } = await hostWithReceiver(t);
     await deliver(host, { id: 'm1', body: line('/echo one') });
     await until(() => received.length === 1, { what: 'the answer' });
@@ -55,7 +55,7 @@ describe('webhook at the whole host', { timeout: 300_000 }, () => {
     );
   });
 
-  it('answers 401 to what is not signed as it must be, and tells nothing (rows 29, 30, 32)', async (t) => {
+  it('answers 401 to what is not signed as it must be, and tells nothing', async (t) => {
     const { host } = await hostWithReceiver(t);
     const startedAt = performance.now();
     const body = line('/echo x');
@@ -106,7 +106,7 @@ describe('webhook at the whole host', { timeout: 300_000 }, () => {
     assert.match(metrics, /^svc_webhooks_total\{[^}]*webhook~shop",outcome="rejected",[^}]*\} 1$/m);
   });
 
-  it('takes a signed body of any form, prototype-safe, and goes on (row 28)', async (t) => {
+  it('takes a signed body of any form, prototype-safe, and goes on', async (t) => {
     const { host, received } = await hostWithReceiver(t);
     const bodies = [
       '{"__proto__":{"polluted":1},"type":"x"}',

@@ -16,7 +16,7 @@ const AT_ONCE = 200;
 const RECOVERY_MS = 5_000;
 
 describe('a flood of connections', () => {
-  it('of 20,000 is closed above the cap, and the host has recovered within five seconds (row 24)', {
+  it('of 20,000 is closed above the cap, and the host has recovered within five seconds', {
     skip: tooFewFiles(2 * CONNECTIONS),
   }, async (t) => {
     const host = await runningHost(t, {

@@ -42,7 +42,7 @@ export default definePlugin({ name: 'eater', setup(p) {
 `;
 
 describe('a full disk under a daemon', { skip: noSmallDisk }, () => {
-  it('refuses deliveries before the database fails, through no room at all, and the log goes on (33, 34)', async (t) => {
+  it('refuses deliveries before the database fails, through no room at all, and the log goes on', async (t) => {
     const platform = new WebhookPlatform(`whsec_${randomBytes(32).toString('base64')}`);
     await platform.listen(t);
     const project = await portProject(t, {
@@ -112,7 +112,7 @@ describe('a full disk under a daemon', { skip: noSmallDisk }, () => {
 });
 
 describe('memory that runs out under a daemon', () => {
-  it('is told as what it was, counted, and got over; last words are kept (38)', async (t) => {
+  it('is told as what it was, counted, and got over; last words are kept', async (t) => {
     const project = await portProject(t, {
       keys: { plugins: { sandbox: {}, eater: { use: './plugins/eater.mjs' } } },
       plugins: { 'eater.mjs': EATER },

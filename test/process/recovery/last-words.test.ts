@@ -1,5 +1,4 @@
-// What a worker wrote to its log before it ended is in the file, whatever ended it. SVC_DEATHS: how often of each kind (10: the
-// 40 deaths of the table of faults).
+// What a worker wrote to its log before it ended is in the file, whatever ended it. SVC_DEATHS: how often of each kind (10).
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
@@ -34,7 +33,7 @@ describe('the last words of a worker', () => {
     ['memory', 'SIGABRT'],
     ['kill', 'SIGKILL'],
   ] as const) {
-    it(`are all in the log, in order, after ${end} (38)`, async (t) => {
+    it(`are all in the log, in order, after ${end}`, async (t) => {
       const file = `${temporaryProject(t).path}/runtime.log`;
 
       for (let death = 0; death < DEATHS; death += 1) {

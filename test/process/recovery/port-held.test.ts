@@ -45,7 +45,7 @@ describe('a port that a stranger holds', () => {
 describe('a supervisor whose port a stranger holds', () => {
   const supervise = overWorkers(['listens']);
 
-  it('tries three times in 3 s, spends no start on that, and is failed naming the stranger (45)', async (t) => {
+  it('tries three times in 3 s, spends no start on that, and is failed naming the stranger', async (t) => {
     const stranger = createServer();
     await new Promise<void>((resolve) => void stranger.listen(0, '127.0.0.1', resolve));
     t.after(() => stranger.close());

@@ -71,7 +71,7 @@ function watch(): () => number {
 }
 
 describe('slow and silent clients', () => {
-  it('get 408 within their limit and a second, and others are served in time meanwhile (row 23)', {
+  it('get 408 within their limit and a second, and others are served in time meanwhile', {
     skip: tooFewFiles(4 * EACH),
   }, async (t) => {
     const host = await runningHost(t, { plugins: { sandbox: {} } });

@@ -1,5 +1,4 @@
 // What may happen around a supervisor: its own death, folders and sockets that go away, processes that stay behind, a machine that sleeps.
-// Numbers in titles are rows of the table of faults that it must survive.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
@@ -77,7 +76,7 @@ describe('a project folder that has two names', () => {
 });
 
 describe('the lock of a supervisor', () => {
-  it('keeps a second one out though nothing answers for the first: its socket is gone, and it stands still (23)', async (t) => {
+  it('keeps a second one out though nothing answers for the first: its socket is gone, and it stands still', async (t) => {
     const project = temporaryProject(t);
     const first = supervise(t, 'healthy', { project });
     const { pid, supervisorPid } = await first.state('running');
@@ -98,7 +97,7 @@ describe('the lock of a supervisor', () => {
 describe('a worker for which the machine has no room', () => {
   const missing = spawnSync('prlimit', ['--version']).status !== 0 && 'there is no prlimit here';
 
-  it('is tried again within the budget, and starts once there is room (37: EMFILE)', { skip: missing }, async (t) => {
+  it('is tried again within the budget, and starts once there is room', { skip: missing }, async (t) => {
     const run = supervise(t, 'healthy', { settings: { delaysMs: [0, 300], restarts: 1_000 } });
     const { pid } = await run.state('running');
     limitFiles(run, 3);
@@ -114,7 +113,7 @@ describe('a worker for which the machine has no room', () => {
 
 describe('the supervisor killed', () => {
   for (const worker of ['listens', 'blocks-its-loop-always'] as const) {
-    it(`takes the worker ${worker} with it, and the port is free (17, 18)`, async (t) => {
+    it(`takes the worker ${worker} with it, and the port is free`, async (t) => {
       const port = await freePort();
       const run = supervise(t, worker, { settings: { port } });
       const { pid } = await run.state('running');
@@ -127,7 +126,7 @@ describe('the supervisor killed', () => {
     });
   }
 
-  it('leaves nothing and starts again on its port, also over a socket and records of the dead (19, 24)', async (t) => {
+  it('leaves nothing and starts again on its port, also over a socket and records of the dead', async (t) => {
     const project = temporaryProject(t);
     const port = await freePort();
     const first = supervise(t, 'listens', { project, settings: { port } });
@@ -141,7 +140,7 @@ describe('the supervisor killed', () => {
     assert.deepEqual([status.socket, status.exits.length], ['supervisor', 0]);
   });
 
-  it('leaves no process when it is killed while it starts one (21)', async (t) => {
+  it('leaves no process when it is killed while it starts one', async (t) => {
     const run = supervise(t, 'never-up', { settings: { upMs: 60_000 } });
     const { pid } = await run.state('starting');
 
@@ -150,7 +149,7 @@ describe('the supervisor killed', () => {
     await until(() => !lives(pid ?? 0), { what: 'the end of the worker', timeoutMs: 120_000 });
   });
 
-  it('names the grandchild in a session of its own that still holds the port (44)', async (t) => {
+  it('names the grandchild in a session of its own that still holds the port', async (t) => {
     const project = temporaryProject(t);
     const port = await freePort();
     const first = supervise(t, 'grandchild-holds-port', { project, settings: { port } });
@@ -217,7 +216,7 @@ describe('the supervisor and the rest of the machine', () => {
     ['was killed', ({ pid }) => void process.kill(pid ?? 0, 'SIGKILL')],
     ['is restarted', (_, run) => void run.call('restart')],
   ] as readonly (readonly [string, (status: RuntimeStatus, run: Supervised) => void])[])
-    it(`ends in failed, naming the grandchild that shares the held port, when the worker ${how} (44)`, async (t) => {
+    it(`ends in failed, naming the grandchild that shares the held port, when the worker ${how}`, async (t) => {
       const port = await freePort();
       const run = supervise(t, 'grandchild-holds-port', { settings: { port } });
       const status = await run.state('running');
@@ -235,7 +234,7 @@ describe('the supervisor and the rest of the machine', () => {
       await run.state('running');
     });
 
-  it('ends in failed when each worker is killed as soon as it is up (2)', async (t) => {
+  it('ends in failed when each worker is killed as soon as it is up', async (t) => {
     const run = supervise(t, 'healthy');
     const killed = new Set<number>();
 
@@ -255,7 +254,7 @@ describe('the supervisor and the rest of the machine', () => {
     assert.deepEqual(new Set(status.exits.map(({ signal }) => signal)), new Set(['SIGKILL']));
   });
 
-  it('ends the whole group of a worker before the next start (43)', async (t) => {
+  it('ends the whole group of a worker before the next start', async (t) => {
     const run = supervise(t, 'leaves-grandchild');
     const { pid } = await run.state('running');
     const [grandchild = 0] = run.project.read('grandchildren').split('\n').map(Number);
@@ -270,7 +269,7 @@ describe('the supervisor and the rest of the machine', () => {
   });
 
   for (const loss of ['removed', 'moved'] as const) {
-    it(`stops when .svc is ${loss} while it runs, and says so in a new one (30)`, async (t) => {
+    it(`stops when .svc is ${loss} while it runs, and says so in a new one`, async (t) => {
       const run = supervise(t, 'listens', { settings: { port: await freePort() } });
       const { pid } = await run.state('running');
       const { stateDir } = run.project.paths;
@@ -285,7 +284,7 @@ describe('the supervisor and the rest of the machine', () => {
     });
   }
 
-  it('makes its socket anew within 5 s when that was removed, and goes on (31)', async (t) => {
+  it('makes its socket anew within 5 s when that was removed, and goes on', async (t) => {
     const run = supervise(t, 'healthy');
     const { pid } = await run.state('running');
     const socket = `${run.project.paths.stateDir}/control.sock`;
@@ -301,7 +300,7 @@ describe('the supervisor and the rest of the machine', () => {
     assert.match(run.log(), /the control socket was gone and is there again/);
   });
 
-  it('does not take a sleep of the machine for a hung worker (47)', async (t) => {
+  it('does not take a sleep of the machine for a hung worker', async (t) => {
     const watchdogMs = 10_000;
     const run = supervise(t, 'healthy', { settings: { watchdogMs } });
     const { pid } = await run.state('running');

@@ -1,4 +1,4 @@
-// Real workers that fall silent, under a real supervisor: what the report on them says, and what it must not hold. Numbers are rows of the table of faults.
+// Real workers that fall silent, under a real supervisor: what the report on them says, and what it must not hold.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -90,7 +90,7 @@ function assertNoSecret(folder: string): void {
 }
 
 describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
-  it('in a loop is replaced, and the report has its stack, without a secret of it (13)', async (t) => {
+  it('in a loop is replaced, and the report has its stack, without a secret of it', async (t) => {
     const host = await silentHost(t);
 
     host.block('loop');
@@ -146,7 +146,7 @@ describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
     assertNoSecret(host.project.paths.stateDir);
   });
 
-  it('in a call of the system is replaced; the report says where it waits (13)', async (t) => {
+  it('in a call of the system is replaced; the report says where it waits', async (t) => {
     const host = await silentHost(t);
 
     host.block('system');
@@ -158,7 +158,7 @@ describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
     assertNoSecret(host.project.paths.stateDir);
   });
 
-  it('by SIGSTOP is replaced; the report says that it was stopped (16)', async (t) => {
+  it('by SIGSTOP is replaced; the report says that it was stopped', async (t) => {
     const host = await silentHost(t);
 
     process.kill(host.pid, 'SIGSTOP');
@@ -168,7 +168,7 @@ describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
     assertNoSecret(host.project.paths.stateDir);
   });
 
-  it('stops when it is told to, within the time for a drain (14)', async (t) => {
+  it('stops when it is told to, within the time for a drain', async (t) => {
     const host = await silentHost(t);
     host.block('loop');
     await until(() => !existsSync(join(host.project.path, 'block')), { what: 'the loop' });

@@ -1,4 +1,4 @@
-// What a worker leaves in its process group ends before anything else of the host begins. Numbers in titles are rows of the table of faults.
+// What a worker leaves in its process group ends before anything else of the host begins.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -58,7 +58,7 @@ const seenBy = (run: Supervised): Promise<string> => until(() => firstLine(run, 
 
 describe('the process group of a worker', () => {
   for (const [how, end] of Object.entries(ENDS))
-    it(`has ended as a whole before the next start, when the worker ${how} (43)`, async (t) => {
+    it(`has ended as a whole before the next start, when the worker ${how}`, async (t) => {
       const run = start(t, end);
       const grandchild = await grandchildOf(t, run);
       if (end.end !== undefined) await run.state('running').then(() => end.end?.(run));
@@ -68,7 +68,7 @@ describe('the process group of a worker', () => {
       assert.equal(seen, `${grandchild} is gone`);
     });
 
-  it('has ended as a whole before a stop with --now is answered (43)', async (t) => {
+  it('has ended as a whole before a stop with --now is answered', async (t) => {
     const run = start(t, { leavesAs: 'deaf' });
     const grandchild = await grandchildOf(t, run);
     await run.state('running');
@@ -121,7 +121,7 @@ describe('the process group of a worker', () => {
 });
 
 describe('a worker that outlived its supervisor and hears no SIGTERM', () => {
-  it('gets 5 s for it, then SIGKILL with its group, and only then is another one started (20)', async (t) => {
+  it('gets 5 s for it, then SIGKILL with its group, and only then is another one started', async (t) => {
     const project = temporaryProject(t);
     const first = supervise(t, 'ignores-every-end', { project, environment: WITHOUT_SETPRIV });
     const { pid } = await first.state('running');
@@ -170,7 +170,7 @@ function after(t: TestContext, worker: unknown): Supervised {
 }
 
 describe('a supervisor that was killed with its worker', () => {
-  it('is followed by one that first ends what that worker has left in its group (43)', async (t) => {
+  it('is followed by one that first ends what that worker has left in its group', async (t) => {
     const project = temporaryProject(t);
     const first = supervise(t, 'leaves-grandchild', { project });
     const grandchild = await grandchildOf(t, first);
@@ -210,7 +210,7 @@ describe('a supervisor that was killed with its worker', () => {
     assert.doesNotMatch(run.log(), /"msg":"processes /);
   });
 
-  it('is followed by one that signals no process that has pid and start of its worker, but in another boot (27)', async (t) => {
+  it('is followed by one that signals no process that has pid and start of its worker, but in another boot', async (t) => {
     const leader = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
     t.after(() => leader.kill('SIGKILL'));
     const stranger = identify(leader.pid ?? 0);

@@ -1,4 +1,4 @@
-// What a host keeps of its log whose configuration says nothing of it: the numbers of the contract, read off the disk.
+// What a host keeps of its log whose configuration says nothing of it: the default numbers, read off the disk.
 import assert from 'node:assert/strict';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// .svc/runtime.log under a real supervisor and real workers: rotations, full disks, hosts that move it. Numbers are rows of the table of faults.
+// .svc/runtime.log under a real supervisor and real workers: rotations, full disks, hosts that move it.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -41,7 +41,7 @@ const numbersOf = (entries: readonly Readonly<Record<string, unknown>>[]) =>
 const oneTo = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 describe('rotation of the runtime log', () => {
-  it('loses and tears no line at full speed, 20 times, and takes at most 5 ms (40)', async (t) => {
+  it('loses and tears no line at full speed, 20 times, and takes at most 5 ms', async (t) => {
     // None goes, however much is said until a busy machine looks.
     const run = supervise(t, 'talks-a-lot', { settings: { logBytes: 1_000_000, logFiles: 1_000 } });
     await run.state('running');
@@ -82,7 +82,7 @@ describe('rotation of the runtime log', () => {
     );
   });
 
-  it('is done while no worker is there; the next one writes to the new file (41)', async (t) => {
+  it('is done while no worker is there; the next one writes to the new file', async (t) => {
     const run = supervise(t, 'crashes-until-mended', { settings: { logBytes: 100_000, delaysMs: [60_000, 60_000] } });
     await run.state('backing_off');
     appendFileSync(run.project.paths.runtimeLog, `${JSON.stringify({ msg: 'x'.repeat(200_000) })}\n`);
@@ -96,7 +96,7 @@ describe('rotation of the runtime log', () => {
     assert.doesNotMatch(run.log(), /xxxx/);
   });
 
-  it('is done while the worker is blocked, which writes to the new file once it can (41)', async (t) => {
+  it('is done while the worker is blocked, which writes to the new file once it can', async (t) => {
     const run = supervise(t, 'blocks-for-a-while', { settings: { logBytes: 100_000, watchdogMs: 60_000 } });
     await until(() => run.log().includes('blocked from here'), { what: 'a blocked worker' });
     appendFileSync(run.project.paths.runtimeLog, `${JSON.stringify({ msg: 'x'.repeat(200_000) })}\n`);
@@ -162,7 +162,7 @@ function onSmallDisk(t: TestContext, disk: { readonly kilobytes: number; readonl
 }
 
 describe('a state folder that takes no writes', { skip: noSmallDisk }, () => {
-  it('ends nobody when it is full, through 10,000 lines and a restart, and is told in the log afterwards (33, 34, 35, 36)', async (t) => {
+  it('ends nobody when it is full, through 10,000 lines and a restart, and is told in the log afterwards', async (t) => {
     const project = onSmallDisk(t, { kilobytes: 512 });
     const run = supervise(t, 'logs-on-demand', { project, settings: { watchdogMs: 15_000, stopMs: 8_000 } });
     const first = await run.state('running');
@@ -203,7 +203,7 @@ describe('a state folder that takes no writes', { skip: noSmallDisk }, () => {
     assert.equal(JSON.parse(project.read('.svc/supervisor.json')).state, 'stopped');
   });
 
-  it('holds up no rotation for ever when it has no inodes, and is told once (37)', async (t) => {
+  it('holds up no rotation for ever when it has no inodes, and is told once', async (t) => {
     const project = onSmallDisk(t, { kilobytes: 16_384, inodes: 32 });
     const run = supervise(t, 'logs-on-demand', { project, settings: { logBytes: 100_000 } });
     await run.state('running');
@@ -245,7 +245,7 @@ describe('a log that cannot be rotated', () => {
       (run: Supervised) => limitFiles(run, 1_024),
     ],
   ] as const) {
-    it(`goes on in the same file, which is told once, while ${what} (37)`, { skip: missing }, async (t) => {
+    it(`goes on in the same file, which is told once, while ${what}`, { skip: missing }, async (t) => {
       const project = temporaryProject(t);
       if (noLoopDisk === false) void new LoopDisk(t, project.paths.stateDir, 16);
       const run = supervise(t, 'logs-on-demand', { project, settings: { logBytes: 100_000 } });

@@ -1,4 +1,4 @@
-// Hostile files: each is refused with 78, with line and column, within a second (row 46 of the hostile inputs).
+// Hostile files: each is refused with 78, with line and column, within a second.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -76,7 +76,7 @@ const CASES: readonly (readonly [string, string, RegExp])[] = [
   ],
 ];
 
-describe('hostile svc.config.yml (46)', () => {
+describe('hostile svc.config.yml', () => {
   for (const [name, text, expected] of CASES) {
     it(`refuses ${name}`, (t) => {
       const before = cpuMs();
@@ -105,7 +105,7 @@ describe('hostile svc.config.yml (46)', () => {
   });
 });
 
-describe('what is no file of text (46)', () => {
+describe('what is no file of text', () => {
   const refused = (t: Parameters<typeof temporaryProject>[0], put: (path: string) => void): string => {
     const project = temporaryProject(t, { config: null });
     put(project.paths.config);

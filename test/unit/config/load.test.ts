@@ -240,7 +240,7 @@ describe('cross checks', () => {
     'schedule: { timezone: Europe/Berln }\n',
     /schedule\.timezone must be.*did you mean Europe\/Berlin\?$/,
   );
-  it('refuses port 0 and port 65536 (row 48)', (t) => {
+  it('refuses port 0 and port 65536', (t) => {
     for (const port of [0, 65_536]) {
       const { error } = faultsOf(() => loadText(t, `${GOOD}  port: ${port}\n`));
       assert.equal(error.message, `svc.config.yml:3:3 http.port must be an integer from 1 to 65535, not ${port}`);

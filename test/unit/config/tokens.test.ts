@@ -8,7 +8,7 @@ import { faultsOf, GOOD_TOKEN, loadText } from '../../support/load-text.ts';
 
 const GOOD = 'http:\n  token: ${HTTP_TOKEN}\n';
 
-describe('tokens (47, 48)', () => {
+describe('tokens', () => {
   const refused = (name: string, setup: { text?: string; env?: Record<string, string> }, expected: RegExp): void => {
     it(`ends in 78 for ${name}`, (t) => {
       const { error } = faultsOf(() => loadText(t, setup.text ?? GOOD, { env: setup.env ?? {} }));

@@ -46,7 +46,7 @@ describe('parseMarkdown', () => {
     ]);
   });
 
-  it('leads to no address but http, https and mailto (M2, row 39)', () => {
+  it('leads to no address but http, https and mailto (M2)', () => {
     const hostile = [
       'javascript:alert(1)',
       'JaVaScRiPt:alert(1)',
@@ -71,7 +71,7 @@ describe('parseMarkdown', () => {
     ]);
   });
 
-  it('keeps HTML as text (row 39)', () => {
+  it('keeps HTML as text', () => {
     assert.deepEqual(parseMarkdown('<img src=x onerror=alert(1)>'), [
       { kind: 'text', children: [text('<img src=x onerror=alert(1)>')] },
     ]);
@@ -87,7 +87,7 @@ describe('parseMarkdown', () => {
     );
   });
 
-  it('takes bounded time for any text (M3, row 39)', () => {
+  it('takes bounded time for any text (M3)', () => {
     const hostile = ['*', '**a', '[', '[a](', '[[', '`', '``a', '_a ', '> ', '```\n', '\\', '~~a~', '[a](b '].map(
       (piece) => piece.repeat(Math.floor(50_000 / piece.length)),
     );

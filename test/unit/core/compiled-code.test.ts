@@ -5,7 +5,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { USUAL_OPTIONS } from '../../../.ci/build/command.ts';
 import { loadProgram } from '../../../shared/files/compiled-code.ts';
 import { WORKER_OPTIONS } from '../../../supervisor/cli/start/worker-entry.ts';
 
@@ -71,16 +70,13 @@ describe('a bundle with kept code', () => {
     assert.equal(program.exports.value(), 1);
   });
 
-  it('is good for a process that was given more room for young objects', () => {
+  it('is not refused by a worker for the options that it is started with', () => {
     const tagOf = (...options: readonly string[]) => {
-      const code = `${USUAL_OPTIONS}console.log(require('node:v8').cachedDataVersionTag(), process.noDeprecation)`;
-      const { stdout, stderr } = spawnSync(process.execPath, [...options, '-e', code], { encoding: 'utf8' });
-      assert.equal(stderr, '');
-      return stdout;
+      const code = "console.log(require('node:v8').cachedDataVersionTag())";
+      return spawnSync(process.execPath, [...options, '-e', code], { encoding: 'utf8' }).stdout;
     };
 
-    assert.match(tagOf(), /^\d+ undefined$/m);
+    assert.match(tagOf(), /^\d+$/m);
     assert.equal(tagOf(...WORKER_OPTIONS), tagOf());
-    assert.equal(tagOf('--pending-deprecation', ...WORKER_OPTIONS), tagOf());
   });
 });

@@ -40,7 +40,7 @@ const numbered = (count: number, length = 200): string[] =>
   Array.from({ length: count }, (_, n) => `${n} ${'x'.repeat(length)}`);
 
 describe('a log file on a disk without room', { skip: noSmallDisk }, () => {
-  it('counts 10,000 lines that it does not take, and goes on by itself with one line about them (33, 34)', async (t) => {
+  it('counts 10,000 lines that it does not take, and goes on by itself with one line about them', async (t) => {
     const folder = folderOf(t, (path) => smallDisk(t, path, { kilobytes: 256 }));
     const { sink, file, outages, lines } = openSink(t, folder);
     sink.write('before\n');
@@ -66,7 +66,7 @@ describe('a log file on a disk without room', { skip: noSmallDisk }, () => {
     assert.deepEqual([...during.slice(1), ...landed.slice(0, -1)], all.slice(0, during.length - 1 + outage.lateLines));
   });
 
-  it('holds whole lines alone, though the last room took a part of one (33)', (t) => {
+  it('holds whole lines alone, though the last room took a part of one', (t) => {
     const folder = folderOf(t, (path) => smallDisk(t, path, { kilobytes: 64 }));
     const { sink, lines } = openSink(t, folder);
 
@@ -79,7 +79,7 @@ describe('a log file on a disk without room', { skip: noSmallDisk }, () => {
 });
 
 describe('a log file that cannot be opened', () => {
-  it('takes what waited once its folder is there (37)', async (t) => {
+  it('takes what waited once its folder is there', async (t) => {
     const folder = join(folderOf(t), 'missing');
     const { sink, file, outages } = openSink(t, folder);
     sink.write('one\n');
@@ -93,7 +93,7 @@ describe('a log file that cannot be opened', () => {
     assert.deepEqual([outages[0]?.lostLines, outages[0]?.lateLines, outages[0]?.reason], [0, 1, 'ENOENT']);
   });
 
-  it('goes on in the old file while there is no descriptor for the new one, and loses nothing (37: EMFILE)', async (t) => {
+  it('goes on in the old file while there is no descriptor for the new one, and loses nothing', async (t) => {
     const { sink, file, lines } = openSink(t);
     sink.write('one\n');
     renameSync(file, `${file}.1`);

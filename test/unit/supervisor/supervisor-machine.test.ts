@@ -235,7 +235,7 @@ describe('the machine of the supervisor', () => {
     });
   }
 
-  it('waits 0, 1, 4, 16 s after the first four deaths, and fails at the fifth (2, W3)', () => {
+  it('waits 0, 1, 4, 16 s after the first four deaths, and fails at the fifth (W3)', () => {
     let now = 0;
     let current = step(
       step(newMachine(LIMITS), { kind: 'lock_held' }, { now, random: 0 }).machine,
@@ -264,7 +264,7 @@ describe('the machine of the supervisor', () => {
     ['22 s', 22_000, 5],
     ['an hour', 3_600_000, 6],
   ] as const)
-    it(`fails by the same limit when ${health} of health end in a worker that dies at start (5)`, () => {
+    it(`fails by the same limit when ${health} of health end in a worker that dies at start`, () => {
       let current = machine(RUNNING);
       let now = AT.now + upMs;
 
@@ -278,7 +278,7 @@ describe('the machine of the supervisor', () => {
       assert.deepEqual([current.state.kind, current.run], ['failed', starts]);
     });
 
-  it('is hung after the watchdog, but not when the machine had slept (13, 47)', () => {
+  it('is hung after the watchdog, but not when the machine had slept', () => {
     const late = { now: AT.now + LIMITS.watchdogMs, random: 0 };
     const slept = step(machine(RUNNING), { kind: 'clock_jump' }, late).machine;
 
@@ -304,7 +304,7 @@ describe('the machine of the supervisor', () => {
     ]);
   });
 
-  it('takes a timer that is late by more than 2 s for a sleep of the machine (47)', () => {
+  it('takes a timer that is late by more than 2 s for a sleep of the machine', () => {
     assert.deepEqual([0, 2_000, 2_001].map(isClockJump), [false, false, true]);
   });
 

@@ -52,7 +52,7 @@ function assertKilledOnce(waiting: Machine, dueMs: number, cause: string): Machi
 }
 
 describe('a deadline of the supervisor', () => {
-  it('is set with a start, which is killed at it, and counts for nothing from then on (12)', () => {
+  it('is set with a start, which is killed at it, and counts for nothing from then on', () => {
     const begun = at({ ...machine(CHECKING, []), run: 0 }, { kind: 'clear' }, 0).machine;
 
     const late = assertKilledOnce(begun, LIMITS.upMs, 'not up within 30000 ms');
@@ -63,13 +63,13 @@ describe('a deadline of the supervisor', () => {
     assert.equal(at(late, exited(0), LIMITS.upMs).machine.window.crashesInRow, 1);
   });
 
-  it('of a start is renewed by a sleep of the machine (47)', () => {
+  it('of a start is renewed by a sleep of the machine', () => {
     const slept = at(machine(STARTING), { kind: 'clock_jump' }, LIMITS.upMs).machine;
 
     assert.equal(deadlineOf(slept), AT.now + 2 * LIMITS.upMs);
   });
 
-  it('of a running worker is counted from its last heartbeat; the report comes first, then the kill (13)', () => {
+  it('of a running worker is counted from its last heartbeat; the report comes first, then the kill', () => {
     const heard = at(machine(RUNNING), oneRun('heartbeat'), 10_000).machine;
     assert.deepEqual(at(heard, TICK, LIMITS.watchdogMs), { machine: heard, effects: [] });
 
@@ -87,7 +87,7 @@ describe('a deadline of the supervisor', () => {
     ['replace', REPLACE],
     ['its own word', { kind: 'worker_stopping', run: 1, code: 51 }],
   ] as const)
-    it(`is set with a drain that begins with ${what} (15)`, () => {
+    it(`is set with a drain that begins with ${what}`, () => {
       const draining = at(machine(RUNNING), event, 5).machine;
 
       assertKilledOnce(draining, 5 + LIMITS.stopMs, 'not drained within 8000 ms');
@@ -140,7 +140,7 @@ describe('the budget of the supervisor', () => {
       assert.deepEqual(step(machine(FAILED), event, AT).effects, [{ kind: 'check', final: false }]);
   });
 
-  it('lets a crash after two minutes of health wait as the first one does, and a sooner one longer (5, W3)', () => {
+  it('lets a crash after two minutes of health wait as the first one does, and a sooner one longer (W3)', () => {
     const crashes = { ...machine(RUNNING), window: { starts: [AT.now], crashesInRow: 3 } };
     const sooner = at(crashes, exited(1), LIMITS.resetAfterMs - 1).machine;
     const later = at(crashes, exited(1), LIMITS.resetAfterMs).machine;

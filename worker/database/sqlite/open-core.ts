@@ -1,4 +1,4 @@
-// The core of the writer as either thread makes it, with the failpoints and planted faults that the crash kit asks for.
+// The core of the writer as either thread makes it, with the failpoints that the crash kit asks for.
 import { type Failpoint, failpointsOf } from '../../../shared/process/failpoints.ts';
 import type { Unit } from '../unit.ts';
 import type { GroupAnswer } from './group-commit.ts';
@@ -15,19 +15,14 @@ export interface OpenWriter {
   readonly leavesMigrations?: boolean;
 }
 
-const OLD_NUMBER = `DELETE FROM event_log WHERE seq > (SELECT value FROM counters WHERE name = 'event') - 40;
-  UPDATE counters SET value = max(value - 40, 0) WHERE name = 'event'`;
-
 /** Opened again after a failure it is the same core: it remembers which file it was. */
 export class OpenCore {
   readonly #core: WriterCore;
-  readonly #isFirst: boolean;
   readonly #point: Failpoint | undefined;
 
   constructor({ failpoints, ...target }: OpenWriter) {
     const point = FAILPOINTS ? failpointsOf(failpoints) : undefined;
     this.#point = point;
-    this.#isFirst = target.inode === undefined;
     this.#core = new WriterCore({
       ...target,
       now: Date.now,
@@ -46,7 +41,6 @@ export class OpenCore {
   /** Opens and migrates. Throws SvcError, or MigrationDue where migrations are left to others. */
   open(): void {
     this.#core.open();
-    if (FAILPOINTS) this.#plantFaults();
   }
 
   /** Throws SvcError; then nothing of the group may be taken as stored. */
@@ -62,14 +56,5 @@ export class OpenCore {
   /** True as of `WriterCore.close`. */
   close(): boolean {
     return this.#core.close();
-  }
-
-  /** Faults that prove the oracle of the crash kit. */
-  #plantFaults(): void {
-    if (FAILPOINTS && this.#point?.('plant.commit-without-sync') === 'on')
-      this.#core.open().pragma('synchronous = OFF');
-    // A counter that lives in memory and is stored now and then: a restart goes on from an old number.
-    if (FAILPOINTS && this.#isFirst && this.#point?.('plant.seq-from-memory') === 'on')
-      this.#core.open().exec(OLD_NUMBER);
   }
 }

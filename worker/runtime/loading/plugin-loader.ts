@@ -11,6 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { readSmallFile } from '../../../shared/config/checks/small-file.ts';
 import { nearest } from '../../../shared/config/nearest.ts';
 import { isRecord } from '../../../shared/config/schema/json-schema.ts';
+import { importModule } from '../../../shared/files/compiled-code.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import { type Clock, systemClock, type Timer } from '../../../shared/time/clock.ts';
@@ -125,7 +126,7 @@ type Importing = (moves: () => void) => Promise<{ readonly default?: unknown }>;
 const importDefault = (file: string, use: string, options: LoaderOptions): Promise<unknown> =>
   importWithin(use, options, (moves) => {
     moves();
-    return import(pathToFileURL(file).href);
+    return importModule(pathToFileURL(file).href) as ReturnType<Importing>;
   });
 
 const importFresh = (file: string, use: string, options: LoaderOptions): Promise<unknown> =>

@@ -231,13 +231,8 @@ export class CrashRun {
   }
 
   #start(failpoints?: string): WorkerLife {
-    const { plant } = this.#options;
-    const asked = [
-      ...(failpoints === undefined ? [] : [failpoints]),
-      ...(plant === undefined ? [] : [`plant.${plant}=on`]),
-    ];
     this.#lives += 1;
-    this.#life = new WorkerLife(this.project.path, asked.length === 0 ? {} : { failpoints: asked.join(',') });
+    this.#life = new WorkerLife(this.project.path, { failpoints, plant: this.#options.plant });
     return this.#life;
   }
 

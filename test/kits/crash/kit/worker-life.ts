@@ -15,8 +15,10 @@ export interface LifeEnd {
 }
 
 export interface LifeOptions {
-  /** Like `stored=kill@3,plant.seq-from-memory=on`. */
-  readonly failpoints?: string;
+  /** Like `stored=kill@3,writer.sync=error@2`. */
+  readonly failpoints?: string | undefined;
+  /** One of PLANTS (kill-plan.ts). */
+  readonly plant?: string | undefined;
   /** `published`: as `svc runtime start` starts it, without failpoints. */
   readonly build?: 'failpoints' | 'published';
   /** More of the process environment: by it the worker knows its owner. */
@@ -28,7 +30,7 @@ export class WorkerLife {
   readonly #child: ChildProcess;
   #end: LifeEnd | undefined;
 
-  constructor(project: string, { failpoints, build = 'failpoints', environment = {} }: LifeOptions = {}) {
+  constructor(project: string, { failpoints, plant, build = 'failpoints', environment = {} }: LifeOptions = {}) {
     if (!existsSync(ENTRY)) throw new Error('dist/failpoints/worker.js is not built: npm run build');
     const log = openSync(workerLog(project), 'a');
     this.#child = spawn(process.execPath, build === 'published' ? foregroundArgs(project) : failpointsArgs(project), {
@@ -37,6 +39,7 @@ export class WorkerLife {
         PATH: process.env['PATH'],
         ...environment,
         ...(failpoints === undefined ? {} : { SVC_FAILPOINTS: failpoints }),
+        ...(plant === undefined ? {} : { SVC_PLANT: plant }),
       },
     });
     closeSync(log);

@@ -75,8 +75,7 @@ export class PlatformsRun {
       random,
       url,
       token,
-      spawn: () =>
-        new WorkerLife(path, plant === undefined ? { build: 'published' } : { failpoints: `plant.${plant}=on` }),
+      spawn: () => new WorkerLife(path, plant === undefined ? { build: 'published' } : { plant }),
       log: () => logTail(path),
     });
   }

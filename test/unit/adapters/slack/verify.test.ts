@@ -32,12 +32,12 @@ describe('a signature of Slack', () => {
     assert.equal(kind(example(), 'other', ''), 'refused');
   });
 
-  it('is refused for any other bytes (row 29)', () => {
+  it('is refused for any other bytes', () => {
     for (const body of [`${SIGNED.body}\n`, SIGNED.body.slice(0, -1), SIGNED.body.replace('text=', 'text=x'), ''])
       assert.equal(kind(example({}, body)), 'refused', body.slice(-20));
   });
 
-  it('is refused over five minutes away, and with a time that is not plain digits (row 30)', () => {
+  it('is refused over five minutes away, and with a time that is not plain digits', () => {
     const at = (seconds: number) =>
       request(SIGNED.body, example().headers, (Number(SIGNED.timestamp) + seconds) * 1_000);
     assert.deepEqual(

@@ -179,7 +179,7 @@ describe('parse (webhook)', () => {
     ]);
   });
 
-  it('takes a body with keys of prototypes at every level, without them (row 28)', () => {
+  it('takes a body with keys of prototypes at every level, without them', () => {
     const poison =
       '{"__proto__":{"polluted":1},"conversation":{"id":"r","__proto__":{"polluted":1}},"user":{"id":"ann"},"text":"hi","constructor":{"prototype":{"polluted":1}}}';
     const nested =

@@ -17,6 +17,7 @@ const facts = (changes: Partial<ServiceFacts> = {}): ServiceFacts => ({
   stateDir: '/home/ann/bot/.svc',
   dataDir: '/home/ann/bot/data',
   node: '/usr/bin/node',
+  workerOptions: WORKER_OPTIONS,
   cli: '/home/ann/bot/node_modules/svc/dist/cli.js',
   path: '/usr/bin:/bin',
   host: '127.0.0.1',
@@ -44,14 +45,17 @@ describe('names of services', () => {
 
 describe('the options of Node for a worker', () => {
   it('are the same under systemd, launchd and the supervisor', () => {
-    const words = [facts().node, ...WORKER_OPTIONS, facts().cli, 'runtime', 'start'];
-    for (const name of ['svc@.service', 'user.service'])
-      assert.ok(
-        lineOf(renderUnit(template(`systemd/${name}`), facts()), 'ExecStart')?.startsWith(`${words.join(' ')} `),
-        name,
-      );
-    const plist = parsePlist(renderPlist(template('launchd/agent.plist'), facts())) as Dictionary;
-    assert.deepEqual((plist['ProgramArguments'] as readonly string[]).slice(0, words.length), words);
+    for (const workerOptions of [[], ['--max-semi-space-size=16']]) {
+      const given = facts({ workerOptions });
+      const words = [given.node, ...workerOptions, given.cli, 'runtime', 'start'];
+      for (const name of ['svc@.service', 'user.service'])
+        assert.ok(
+          lineOf(renderUnit(template(`systemd/${name}`), given), 'ExecStart')?.startsWith(`${words.join(' ')} `),
+          name,
+        );
+      const plist = parsePlist(renderPlist(template('launchd/agent.plist'), given)) as Dictionary;
+      assert.deepEqual((plist['ProgramArguments'] as readonly string[]).slice(0, words.length), words);
+    }
   });
 });
 
