@@ -1,5 +1,5 @@
 // Items that start as soon as they are stored, beside others that are read from the disk: whatever comes when, none of a lane overtakes
-// another, none runs twice at once, none is lost.
+// another, none runs twice at once, none is lost. One that is set aside holds its lane until it is due.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -13,14 +13,19 @@ interface Unit {
   isCommitted: boolean;
 }
 
+const SET_ASIDE_MS = 1_000;
+
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A writer that commits units in order and tells of it later, a reader that takes its time, runs that end when they are told to. */
 class Model {
   readonly order = new Map<string, string[]>();
   readonly ran = new Map<string, string[]>();
+  /** The runner catches what a run throws, and tries again. */
+  readonly faults: unknown[] = [];
   readonly #running = new Map<string, { readonly item: LaneItem; end(outcome: LaneOutcome): void }>();
   #disk: LaneItem[] = [];
+  #now = 0;
   #units: Unit[] = [];
   #reads: { end(): void; fail(): void }[] = [];
   #timers: (() => void)[] = [];
@@ -29,8 +34,8 @@ class Model {
   readonly runner = new LaneRunner<LaneItem>({
     name: 'test',
     core: {
-      clock: { now: () => 0, after: (_: number, run: () => void) => void this.#timers.push(run) },
-      log: { warn: () => {}, error: () => {} },
+      clock: { now: () => this.#now, after: (_: number, run: () => void) => void this.#timers.push(run) },
+      log: { warn: () => {}, error: ({ err }: { readonly err: unknown }) => void this.faults.push(err) },
     } as unknown as Core,
     limits: () => ({ concurrency: 3, endpointConcurrency: 2 }),
     held: () => false,
@@ -92,9 +97,20 @@ class Model {
     for (const run of this.#timers.splice(0)) run();
   }
 
-  end(pick: number): void {
+  end(pick: number, outcome: LaneOutcome = 'left'): void {
     const running = [...this.#running.values()];
-    running[pick % Math.max(1, running.length)]?.end('left');
+    running[pick % Math.max(1, running.length)]?.end(outcome);
+  }
+
+  /** The item stays on disk at the head of its lane until it is due. */
+  setAside(pick: number): void {
+    this.end(pick, 'waiting');
+  }
+
+  due(): void {
+    this.#now += SET_ASIDE_MS;
+    for (const { lane, id, nextAt } of this.#disk)
+      if (nextAt !== null && nextAt <= this.#now) this.runner.release(lane, id);
   }
 
   reread(): void {
@@ -107,6 +123,7 @@ class Model {
       this.answer(0);
       this.retry();
       this.read();
+      this.due();
       this.end(0);
       await turn();
     }
@@ -114,15 +131,22 @@ class Model {
   }
 
   #run(item: LaneItem): Promise<LaneOutcome> {
-    if (!this.#disk.some(({ id }) => id === item.id)) return Promise.resolve('left'); // its claim is refused: it has been run
+    const stored = this.#disk.find(({ id }) => id === item.id);
+    if (stored === undefined) return Promise.resolve('left'); // its claim is refused: it has been run
+    assert.ok((stored.nextAt ?? 0) <= this.#now, 'one that is set aside before it is due');
     assert.equal(this.#running.has(item.lane), false, 'two of a lane at once');
     return new Promise((resolve) =>
       this.#running.set(item.lane, {
         item,
         end: (outcome) => {
           this.#running.delete(item.lane);
-          this.#disk = this.#disk.filter(({ id }) => id !== item.id);
-          this.#of(this.ran, item.lane).push(item.id);
+          if (outcome === 'waiting') {
+            const waits = { ...stored, nextAt: this.#now + SET_ASIDE_MS };
+            this.#disk = this.#disk.map((one) => (one.id === item.id ? waits : one));
+          } else {
+            this.#disk = this.#disk.filter(({ id }) => id !== item.id);
+            this.#of(this.ran, item.lane).push(item.id);
+          }
           resolve(outcome);
         },
       }),
@@ -150,9 +174,10 @@ const step = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      do: fc.constantFrom('fail' as const, 'reread' as const, 'failRead' as const, 'retry' as const),
+      do: fc.constantFrom('fail' as const, 'reread' as const, 'failRead' as const, 'retry' as const, 'due' as const),
     }),
   },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('setAside' as const), n: fc.nat(5) }) },
 );
 
 describe('items that start as soon as they are stored', () => {
@@ -163,12 +188,13 @@ describe('items that start as soon as they are stored', () => {
         model.runner.start();
         for (const one of steps) {
           if (one.do === 'announce') model.announce(one.lanes, one.mayStart);
-          else if (one.do === 'answer' || one.do === 'end') model[one.do](one.n);
+          else if (one.do === 'answer' || one.do === 'end' || one.do === 'setAside') model[one.do](one.n);
           else if (one.do !== 'turn') model[one.do]();
           await turn();
         }
         await model.drain();
         await model.runner.stop(0);
+        assert.deepEqual(model.faults, []);
         assert.deepEqual(model.ran, model.order);
       }),
       { numRuns: 300 },
