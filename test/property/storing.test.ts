@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import type { Core } from '../../worker/core.ts';
 import { type LaneOutcome, LaneRunner, type Slot } from '../../worker/lanes/lane-runner.ts';
 import type { LaneItem } from '../../worker/lanes/lanes.ts';
+import { Quarantine } from '../../worker/lanes/quarantine.ts';
 
 interface Unit {
   readonly items: LaneItem[];
@@ -26,18 +27,27 @@ class Model {
   readonly #running = new Map<string, { readonly item: LaneItem; end(outcome: LaneOutcome): void }>();
   #disk: LaneItem[] = [];
   #now = 0;
+  #alone: string | undefined;
+  /** Their start may be reserved before the one that runs alone begins: they are stored claimed, and run once committed. */
+  readonly #early = new Set<string>();
   #units: Unit[] = [];
   #reads: { end(): void; fail(): void }[] = [];
   #timers: (() => void)[] = [];
   #made = 0;
   #seq = 0;
-  readonly runner = new LaneRunner<LaneItem>({
+  readonly #core = {
+    clock: { now: () => this.#now, after: (_: number, run: () => void) => this.#after(run) },
+    log: { warn: () => {}, error: ({ err }: { readonly err: unknown }) => void this.faults.push(err) },
+  } as unknown as Core;
+  readonly #quarantine = new Quarantine(this.#core, {
+    read: async () => [],
+    what: 'items',
+    changed: () => this.runner.wake(),
+  });
+  readonly runner: LaneRunner<LaneItem> = new LaneRunner<LaneItem>({
     name: 'test',
-    core: {
-      clock: { now: () => this.#now, after: (_: number, run: () => void) => void this.#timers.push(run) },
-      log: { warn: () => {}, error: ({ err }: { readonly err: unknown }) => void this.faults.push(err) },
-    } as unknown as Core,
-    limits: () => ({ concurrency: 3, endpointConcurrency: 2 }),
+    core: this.#core,
+    limits: () => this.#quarantine.limits({ concurrency: 3, endpointConcurrency: 2 }),
     held: () => false,
     readOpen: (after, limit) => {
       const rows = this.#disk.filter(({ seq }) => seq > after).slice(0, limit);
@@ -47,7 +57,7 @@ class Model {
     },
     readLane: async (lane, after, limit) =>
       this.#disk.filter((one) => one.lane === lane && one.seq > after).slice(0, limit),
-    run: (item) => this.#run(item),
+    run: (item) => this.#quarantine.watch(item.id, () => this.#run(item)),
   });
 
   announce(lanes: readonly number[], mayStart: boolean): void {
@@ -55,6 +65,7 @@ class Model {
       this.#made += 1;
       return { seq: 0, id: `i${this.#made}`, endpoint: `e${lane % 2}`, lane: `l${lane}`, nextAt: null };
     });
+    if (mayStart) for (const { id } of items) this.#early.add(id);
     this.#units.push({ items, slots: items.map((item) => this.runner.storing(item, mayStart)), isCommitted: false });
   }
 
@@ -94,7 +105,13 @@ class Model {
   }
 
   retry(): void {
+    this.#alone = undefined;
     for (const run of this.#timers.splice(0)) run();
+  }
+
+  #after(run: () => void): { cancel(): void } {
+    this.#timers.push(run);
+    return { cancel: () => void (this.#timers = this.#timers.filter((one) => one !== run)) };
   }
 
   end(pick: number, outcome: LaneOutcome = 'left'): void {
@@ -134,13 +151,17 @@ class Model {
     const stored = this.#disk.find(({ id }) => id === item.id);
     if (stored === undefined) return Promise.resolve('left'); // its claim is refused: it has been run
     assert.ok((stored.nextAt ?? 0) <= this.#now, 'one that is set aside before it is due');
+    if (!this.#early.has(item.id)) assert.equal(this.#alone, undefined, 'one beside one that was set aside');
+    if (stored.nextAt !== null) this.#alone = item.id;
     assert.equal(this.#running.has(item.lane), false, 'two of a lane at once');
     return new Promise((resolve) =>
       this.#running.set(item.lane, {
         item,
         end: (outcome) => {
           this.#running.delete(item.lane);
+          if (this.#alone === item.id) this.#alone = undefined;
           if (outcome === 'waiting') {
+            this.#quarantine.setAside(item.id);
             const waits = { ...stored, nextAt: this.#now + SET_ASIDE_MS };
             this.#disk = this.#disk.map((one) => (one.id === item.id ? waits : one));
           } else {
