@@ -20,7 +20,7 @@ export const SUPERVISOR_OPTIONS: readonly string[] = [...JITLESS, '--expose-gc',
  * Of a worker: MiB of each half of the space for young objects. More makes a flood of deliveries cheaper, and gives an attacker without a
  * token that much memory.
  */
-export const WORKER_OPTIONS = ['--max-semi-space-size=16'];
+export const WORKER_OPTIONS = ['--max-semi-space-size=8'];
 /** What the operator said of it himself holds: Node would take the command line before that. */
 const workerOptionsIn = (env: Environment): readonly string[] =>
   /max[-_]semi[-_]space[-_]size/.test(env['NODE_OPTIONS'] ?? '') ? [] : WORKER_OPTIONS;
