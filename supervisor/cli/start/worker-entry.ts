@@ -20,7 +20,7 @@ export const SUPERVISOR_OPTIONS: readonly string[] = [...JITLESS, '--expose-gc',
  * Of a worker: MiB of each half of the young generation. A larger one makes a flood of deliveries cheaper, and gives an attacker without a
  * token that much memory. Up to Node 22 this is V8's default, and V8 refuses kept code in a process with any option more.
  */
-export const WORKER_OPTIONS: readonly string[] = MAJOR > 22 ? ['--max-semi-space-size=16'] : [];
+export const WORKER_OPTIONS: readonly string[] = MAJOR > 22 ? ['--max-semi-space-size=8'] : [];
 /** What the operator said of it himself holds: Node would take the command line before that. */
 const workerOptionsIn = (env: Environment): readonly string[] =>
   /max[-_]semi[-_]space[-_]size/.test(env['NODE_OPTIONS'] ?? '') ? [] : WORKER_OPTIONS;

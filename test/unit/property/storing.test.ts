@@ -1,11 +1,12 @@
 // Items that start as soon as they are stored, beside others that are read from the disk: whatever comes when, none of a lane overtakes
-// another, none runs twice at once, none is lost.
+// another, none runs twice at once, none is lost. One that is set aside holds its lane until it is due.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Core } from '../../../worker/core/core.ts';
 import { type LaneOutcome, LaneRunner, type Slot } from '../../../worker/lanes/lane-runner.ts';
 import type { LaneItem } from '../../../worker/lanes/lanes.ts';
+import { Quarantine } from '../../../worker/lanes/quarantine.ts';
 
 interface Unit {
   readonly items: LaneItem[];
@@ -13,26 +14,40 @@ interface Unit {
   isCommitted: boolean;
 }
 
+const SET_ASIDE_MS = 1_000;
+
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A writer that commits units in order and tells of it later, a reader that takes its time, runs that end when they are told to. */
 class Model {
   readonly order = new Map<string, string[]>();
   readonly ran = new Map<string, string[]>();
+  /** The runner catches what a run throws, and tries again. */
+  readonly faults: unknown[] = [];
   readonly #running = new Map<string, { readonly item: LaneItem; end(outcome: LaneOutcome): void }>();
   #disk: LaneItem[] = [];
+  #now = 0;
+  #alone: string | undefined;
+  /** Their start may be reserved before the one that runs alone begins: they are stored claimed, and run once committed. */
+  readonly #early = new Set<string>();
   #units: Unit[] = [];
   #reads: { end(): void; fail(): void }[] = [];
   #timers: (() => void)[] = [];
   #made = 0;
   #seq = 0;
-  readonly runner = new LaneRunner<LaneItem>({
+  readonly #core = {
+    clock: { now: () => this.#now, after: (_: number, run: () => void) => this.#after(run) },
+    log: { warn: () => {}, error: ({ err }: { readonly err: unknown }) => void this.faults.push(err) },
+  } as unknown as Core;
+  readonly #quarantine = new Quarantine(this.#core, {
+    read: async () => [],
+    what: 'items',
+    changed: () => this.runner.wake(),
+  });
+  readonly runner: LaneRunner<LaneItem> = new LaneRunner<LaneItem>({
     name: 'test',
-    core: {
-      clock: { now: () => 0, after: (_: number, run: () => void) => void this.#timers.push(run) },
-      log: { warn: () => {}, error: () => {} },
-    } as unknown as Core,
-    limits: () => ({ concurrency: 3, endpointConcurrency: 2 }),
+    core: this.#core,
+    limits: () => this.#quarantine.limits({ concurrency: 3, endpointConcurrency: 2 }),
     held: () => false,
     readOpen: (after, limit) => {
       const rows = this.#disk.filter(({ seq }) => seq > after).slice(0, limit);
@@ -42,7 +57,7 @@ class Model {
     },
     readLane: async (lane, after, limit) =>
       this.#disk.filter((one) => one.lane === lane && one.seq > after).slice(0, limit),
-    run: (item) => this.#run(item),
+    run: (item) => this.#quarantine.watch(item.id, () => this.#run(item)),
   });
 
   announce(lanes: readonly number[], mayStart: boolean): void {
@@ -50,6 +65,7 @@ class Model {
       this.#made += 1;
       return { seq: 0, id: `i${this.#made}`, endpoint: `e${lane % 2}`, lane: `l${lane}`, nextAt: null };
     });
+    if (mayStart) for (const { id } of items) this.#early.add(id);
     this.#units.push({ items, slots: items.map((item) => this.runner.storing(item, mayStart)), isCommitted: false });
   }
 
@@ -89,12 +105,29 @@ class Model {
   }
 
   retry(): void {
+    this.#alone = undefined;
     for (const run of this.#timers.splice(0)) run();
   }
 
-  end(pick: number): void {
+  #after(run: () => void): { cancel(): void } {
+    this.#timers.push(run);
+    return { cancel: () => void (this.#timers = this.#timers.filter((one) => one !== run)) };
+  }
+
+  end(pick: number, outcome: LaneOutcome = 'left'): void {
     const running = [...this.#running.values()];
-    running[pick % Math.max(1, running.length)]?.end('left');
+    running[pick % Math.max(1, running.length)]?.end(outcome);
+  }
+
+  /** The item stays on disk at the head of its lane until it is due. */
+  setAside(pick: number): void {
+    this.end(pick, 'waiting');
+  }
+
+  due(): void {
+    this.#now += SET_ASIDE_MS;
+    for (const { lane, id, nextAt } of this.#disk)
+      if (nextAt !== null && nextAt <= this.#now) this.runner.release(lane, id);
   }
 
   reread(): void {
@@ -107,6 +140,7 @@ class Model {
       this.answer(0);
       this.retry();
       this.read();
+      this.due();
       this.end(0);
       await turn();
     }
@@ -114,15 +148,26 @@ class Model {
   }
 
   #run(item: LaneItem): Promise<LaneOutcome> {
-    if (!this.#disk.some(({ id }) => id === item.id)) return Promise.resolve('left'); // its claim is refused: it has been run
+    const stored = this.#disk.find(({ id }) => id === item.id);
+    if (stored === undefined) return Promise.resolve('left'); // its claim is refused: it has been run
+    assert.ok((stored.nextAt ?? 0) <= this.#now, 'one that is set aside before it is due');
+    if (!this.#early.has(item.id)) assert.equal(this.#alone, undefined, 'one beside one that was set aside');
+    if (stored.nextAt !== null) this.#alone = item.id;
     assert.equal(this.#running.has(item.lane), false, 'two of a lane at once');
     return new Promise((resolve) =>
       this.#running.set(item.lane, {
         item,
         end: (outcome) => {
           this.#running.delete(item.lane);
-          this.#disk = this.#disk.filter(({ id }) => id !== item.id);
-          this.#of(this.ran, item.lane).push(item.id);
+          if (this.#alone === item.id) this.#alone = undefined;
+          if (outcome === 'waiting') {
+            this.#quarantine.setAside(item.id);
+            const waits = { ...stored, nextAt: this.#now + SET_ASIDE_MS };
+            this.#disk = this.#disk.map((one) => (one.id === item.id ? waits : one));
+          } else {
+            this.#disk = this.#disk.filter(({ id }) => id !== item.id);
+            this.#of(this.ran, item.lane).push(item.id);
+          }
           resolve(outcome);
         },
       }),
@@ -150,9 +195,10 @@ const step = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      do: fc.constantFrom('fail' as const, 'reread' as const, 'failRead' as const, 'retry' as const),
+      do: fc.constantFrom('fail' as const, 'reread' as const, 'failRead' as const, 'retry' as const, 'due' as const),
     }),
   },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('setAside' as const), n: fc.nat(5) }) },
 );
 
 describe('items that start as soon as they are stored', () => {
@@ -163,12 +209,13 @@ describe('items that start as soon as they are stored', () => {
         model.runner.start();
         for (const one of steps) {
           if (one.do === 'announce') model.announce(one.lanes, one.mayStart);
-          else if (one.do === 'answer' || one.do === 'end') model[one.do](one.n);
+          else if (one.do === 'answer' || one.do === 'end' || one.do === 'setAside') model[one.do](one.n);
           else if (one.do !== 'turn') model[one.do]();
           await turn();
         }
         await model.drain();
         await model.runner.stop(0);
+        assert.deepEqual(model.faults, []);
         assert.deepEqual(model.ran, model.order);
       }),
       { numRuns: 300 },
