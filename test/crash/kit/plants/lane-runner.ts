@@ -3,8 +3,6 @@ import { type LaneOutcome, type LaneRunnerOptions, LaneRunner as Real } from '..
 import type { LaneItem } from '../../../../worker/lanes/lanes.ts';
 import { planted } from './planted.ts';
 
-export * from '../../../../worker/lanes/lane-runner.ts';
-
 const LATE_MS = 500;
 
 export class LaneRunner<T extends LaneItem> extends Real<T> {
