@@ -2,21 +2,20 @@
 // collection until there is much to collect.
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 
-/** Nothing here runs often enough to be worth compiling; the young generation stays at 1 MB; what is left of a page moves to another. */
-const FLAGS = [
-  '--no-opt',
-  '--no-sparkplug',
-  '--no-maglev',
-  '--semi-space-growth-factor=1',
-  '--compact-on-every-full-gc',
-];
-/** Nor is it worth notes on what it did, which are for compiling: not before so many calls, or so many bytes of code on Node 20. */
-const NOTES = process.versions.node.startsWith('20.')
+/**
+ * For Node 20 alone, where they save 0.6 MiB; newer ones take 2 MiB more with them. Nothing here runs often enough to be worth compiling, nor
+ * notes for that; the young generation stays at 1 MB; what is left of a page moves to another.
+ */
+const FLAGS = process.versions.node.startsWith('20.')
   ? [
+      '--no-opt',
+      '--no-sparkplug',
+      '--semi-space-growth-factor=1',
+      '--compact-on-every-full-gc',
       '--interrupt-budget-for-feedback-allocation=1000000000',
       '--interrupt-budget-factor-for-feedback-allocation=1000000',
     ]
-  : ['--invocation-count-for-feedback-allocation=1000000'];
+  : [];
 const LOOK_MS = 1_000;
 const GARBAGE_BYTES = 65_536;
 
@@ -27,7 +26,7 @@ const GARBAGE_BYTES = 65_536;
  * it 2 MiB larger for some seconds: V8 gives half of its young generation back once little was allocated in the 5 s before a collection.
  */
 export function stayThin(): void {
-  for (const flag of [...FLAGS, ...NOTES]) setFlagsFromString(flag);
+  for (const flag of FLAGS) setFlagsFromString(flag);
   const { gc } = globalThis;
   if (gc === undefined) return;
   let keptBytes = getHeapStatistics().used_heap_size;

@@ -2,12 +2,13 @@
 // our paths are none of its own. Where the account says so, it gets links and fetches them itself: nothing is in memory then. What came is fetched by its address, or asked of the implementation.
 //
 //   F1  A path on the implementation's machine is not read, also when it is this one: what a platform names is no file of ours.
-//   F2  Of an address address.ts takes care.
+//   F2  What an address names may come from whoever sent the file: of private addresses the account's own alone (host and port of `url`) is
+//       asked.
 //   F3  Which form of a file an implementation takes is tried: a message that is refused was not shown.
 
 import type { FileRef, Link } from '../../sdk/index.ts';
+import { fetchForeign } from '../../sdk/platform/foreign-file.ts';
 import { isObject, type Json, textAt } from '../../sdk/platform/foreign-json.ts';
-import { fetchAddress } from './address.ts';
 import type { Answer } from './calls/answer.ts';
 import { type Caller, callerOf } from './calls/caller.ts';
 import type { Account } from './config.ts';
@@ -122,3 +123,14 @@ const streamOf = (bytes: Uint8Array): ReadableStream<Uint8Array> =>
       controller.close();
     },
   });
+
+/** Undefined where there is nothing to be had: addresses of QQ end after some time. */
+async function fetchAddress(
+  address: string,
+  link: Pick<Link<Account>, 'account' | 'signal' | 'maxFileBytes'>,
+): Promise<ReadableStream<Uint8Array> | undefined> {
+  if (!URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  const isOwn = link.account.url !== undefined && new URL(link.account.url).host === url.host;
+  return fetchForeign(url, isOwn, link);
+}

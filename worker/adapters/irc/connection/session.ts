@@ -19,7 +19,6 @@ import { afterRefusal, clientOptions, connectionLost, saslError } from './regist
 import { ServiceLogin } from './service-login.ts';
 import { Silence } from './silence.ts';
 import { Standing } from './standing.ts';
-import { Timers } from './timers.ts';
 import type { SessionTiming } from './timing.ts';
 
 export interface SessionOptions {
@@ -270,3 +269,20 @@ export class IrcSession {
 }
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+/** Of one connection: all of them end with it. */
+class Timers {
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
+
+  after(delayMs: number, run: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      run();
+    }, delayMs);
+    this.#timers.add(timer);
+  }
+
+  clear(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+}

@@ -2,8 +2,6 @@
 import { type CallSlotsOptions, CallSlots as Real } from '../../../../../worker/outbox/call-slots.ts';
 import { planted } from './planted.ts';
 
-export * from '../../../../../worker/outbox/call-slots.ts';
-
 const MANY = 16;
 
 export class CallSlots extends Real {

@@ -1,10 +1,7 @@
 // Acknowledged before it is stored.
-
 import { uuidv7 } from '../../../../../shared/identifiers.ts';
 import { Inbox as Real } from '../../../../../worker/inbox/inbox.ts';
 import { planted } from './planted.ts';
-
-export * from '../../../../../worker/inbox/inbox.ts';
 
 export class Inbox extends Real {
   override async accept(...args: Parameters<Real['accept']>): ReturnType<Real['accept']> {

@@ -7,8 +7,6 @@ import {
 import type { LaneItem } from '../../../../../worker/lanes/lanes.ts';
 import { planted } from './planted.ts';
 
-export * from '../../../../../worker/lanes/lane-runner.ts';
-
 const LATE_MS = 500;
 
 export class LaneRunner<T extends LaneItem> extends Real<T> {

@@ -5,8 +5,6 @@ import type { SendSurface, SurfaceState } from '../../../../../worker/outbox/sen
 import type { SenderOptions } from '../../../../../worker/outbox/sender-options.ts';
 import { planted } from './planted.ts';
 
-export * from '../../../../../worker/outbox/send-attempt.ts';
-
 type Arguments = ConstructorParameters<typeof Real>;
 
 export class SendAttempt extends Real {

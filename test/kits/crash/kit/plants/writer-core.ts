@@ -2,8 +2,6 @@
 import { WriterCore as Real } from '../../../../../worker/database/sqlite/writer-core.ts';
 import { planted } from './planted.ts';
 
-export * from '../../../../../worker/database/sqlite/writer-core.ts';
-
 const OLD_NUMBER = `DELETE FROM event_log WHERE seq > (SELECT value FROM counters WHERE name = 'event') - 40;
   UPDATE counters SET value = max(value - 40, 0) WHERE name = 'event'`;
 
