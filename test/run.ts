@@ -43,8 +43,16 @@ const SHARING = ['rules', 'unit', 'contract', 'host'];
 const FILES_OF_A_PROCESS = 16;
 const CLOSING_LINE = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) ([\d.]+)$/;
 const MINUTE_MS = 60_000;
+/** So many of the files are told of, in the summary. */
+const SLOWEST = 40;
 const MEMORY = '/dev/shm';
 const ROOM_BYTES = 4 * 1024 ** 3;
+
+interface TestEnd {
+  readonly file?: string;
+  readonly nesting: number;
+  readonly details: { readonly duration_ms: number };
+}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -60,6 +68,7 @@ const files = [...new Set(suites.flatMap(filesOf))];
 const counts = new Map<string, number>();
 const skips: string[] = [];
 const failures: string[] = [];
+const tookMs = new Map<string, number>();
 
 // Those of `npm test` alone, so that a person waits less; the other suites and kits keep to a disk.
 if (positionals.length === 0) process.env['TMPDIR'] ??= memoryFolder();
@@ -86,8 +95,14 @@ events.on('test:fail', ({ name, file, details }) => {
   const { failureType, cause } = details.error as { failureType?: string; cause?: unknown };
   if (failureType === 'subtestsFailed') return;
   const why = (cause instanceof Error ? cause.message : String(cause)).replace(/\s*\n\s*/g, ' | ').slice(0, 600);
-  failures.push(`${file === undefined ? '' : `${relative(FOLDER, file)}: `}${name}: ${why}`);
+  failures.push(`${file === undefined ? '' : `${sourceOf(file)}: `}${name}: ${why}`);
 });
+const addTime = ({ file, nesting, details }: TestEnd): void => {
+  if (file === undefined || nesting > 0) return;
+  const name = sourceOf(file);
+  tookMs.set(name, (tookMs.get(name) ?? 0) + details.duration_ms);
+};
+events.on('test:pass', addTime).on('test:fail', addTime);
 events.compose(new spec()).pipe(process.stdout);
 await new Promise((resolve) => events.on('close', resolve).on('end', resolve));
 
@@ -96,9 +111,24 @@ const passed = count('pass');
 const failed = count('fail') + count('cancelled');
 const skipped = count('skipped') + count('todo');
 if (values.summary !== undefined)
-  writeFileSync(values.summary, JSON.stringify({ suites, passed, failed, skipped, skips, failures }));
+  writeFileSync(
+    values.summary,
+    JSON.stringify({ suites, passed, failed, skipped, skips, failures, slowest: slowest() }),
+  );
 if (passed + failed === 0) console.error(`no test ran in: ${suites.join(', ') || 'test/'}`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+
+/** A test file below test/, as it is written, by where node:test says that it ran. */
+function sourceOf(file: string): string {
+  const ran = relative(builtTest(FOLDER), file);
+  return ran.startsWith('..') ? relative(FOLDER, file) : ran.replace(/\.js$/, '.ts');
+}
+
+/** Where the time went: seconds by file, the longest first. */
+function slowest(): Record<string, number> {
+  const sorted = [...tookMs].sort(([, a], [, b]) => b - a);
+  return Object.fromEntries(sorted.slice(0, SLOWEST).map(([file, ms]) => [file, Math.round(ms / 100) / 10]));
+}
 
 /** What to start for the files, in their order: a file itself, or one made here that imports several of a suite. */
 function processesOf(all: readonly string[]): string[] {

@@ -1,4 +1,4 @@
-// npm run bench [-- start | testing | webhooks | http | events | logs | supervisor | platforms | hostile] [--json] [--restarts N] [--seconds N]: every figure as a ratio to
+// npm run bench [-- start | testing | webhooks | http | events | logs | supervisor | platforms | hostile | texts] [--json] [--restarts N] [--seconds N]: every figure as a ratio to
 // its baseline of the same run. Machines are shared and noisy: medians over rounds; a goal that is missed is printed, never hidden, and
 // never fails the command. --json prints one document, --restarts is how often the worker of the supervisor is restarted before its memory is
 // looked at again (1,000), --seconds how long the webhooks of the platforms come (60), and an attack stands (30).
@@ -12,6 +12,7 @@ import { benchPluginTests } from './plugin-tests.ts';
 import { openReport } from './report.ts';
 import { measureStart } from './start.ts';
 import { benchSupervisor } from './supervisor.ts';
+import { benchTexts } from './texts.ts';
 import { measureWebhooks } from './webhooks.ts';
 
 // A file of certificates costs each start of Node 20 some 80 ms, and nothing here speaks TLS.
@@ -125,4 +126,5 @@ if (asks('logs')) for (const figure of await measureLogs(ROUNDS)) report.add(fig
 if (asks('supervisor')) await benchSupervisor(report, { restarts: Number(values.restarts) });
 if (asks('platforms')) await benchPlatforms(report, Number(values.seconds ?? 60));
 if (asks('hostile')) await benchHostile(report, Number(values.seconds ?? 30));
+if (asks('texts')) benchTexts(report);
 report.end();

@@ -254,7 +254,7 @@ describe('the document of the interface', () => {
         const items = await itemsOf('outbox');
         return items[0]?.state === 'sent' ? items : undefined;
       },
-      { what: 'the answer', timeoutMs: 120_000 },
+      { what: 'the answer' },
     );
     const [done] = await itemsOf('inbox');
     const faultOf = documentCheck((await host.call('GET', '/api/openapi.json')).text);
@@ -295,12 +295,12 @@ describe('the disk budget', () => {
         const answer = await say();
         return answer.status === 503 ? answer : undefined;
       },
-      { what: 'the refusal', timeoutMs: 120_000 },
+      { what: 'the refusal' },
     );
     const unready = await host.call('GET', '/api/system/readiness');
     host.configure({});
     await host.call('POST', '/api/system/reload', {});
-    await until(async () => (await say()).status === 202, { what: 'room again', timeoutMs: 120_000 });
+    await until(async () => (await say()).status === 202, { what: 'room again' });
 
     assert.equal(reload.status, 200, JSON.stringify(reload.json));
     assert.equal(refused.json['code'], 'disk_budget');

@@ -52,7 +52,7 @@ async function answered(host: Running): Promise<void> {
     const { items } = (await host.call('GET', '/api/outbox?state=sent')).json as { readonly items: readonly unknown[] };
     return items.length > 0 ? true : undefined;
   };
-  await until(sent, { what: 'the answer', timeoutMs: 120_000 });
+  await until(sent, { what: 'the answer' });
 }
 
 const idOf = ({ text }: Shown): string =>

@@ -158,7 +158,7 @@ describe('an exception in a plugin', () => {
         ],
         [202, 202, 202, 202],
       );
-      await until(async () => (await host.api.unfinished()) === 0, { what: 'rest', timeoutMs: 120_000 });
+      await until(async () => (await host.api.unfinished()) === 0, { what: 'rest' });
 
       const { items } = (await host.api.get('/api/inbox?state=dead')) as {
         items: { attempts: number; lastError: string }[];

@@ -7,43 +7,29 @@ import { describe, it } from 'node:test';
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
 import { DAMAGED_REMEDY } from '../../shared/files/database-remedies.ts';
 import { ensureStateFolder } from '../../shared/files/state-folder.ts';
-import { eachWithin } from '../support/fair-time.ts';
 import { HTTP, type Running, running } from '../support/hosts/app-host.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
-const FLIP_MS = 2_000;
 const REQUIRED = { ...HTTP, readiness: { endpoints: [{ owner: 'root/sandbox', name: 'sandbox' }] } };
 
-/** After how many ms it did. */
-async function flips(host: Running, ready: boolean): Promise<number> {
-  const beganAt = performance.now();
+async function flips(host: Running, ready: boolean): Promise<void> {
   await until(async () => (await host.call('GET', '/pub/ready')).status === (ready ? 200 : 503), {
     what: `ready ${ready}`,
   });
-  return performance.now() - beganAt;
 }
 
-/** `round` gives the slower of both ways. */
-const keepsLimit = (round: () => Promise<number>): Promise<void> =>
-  eachWithin({ limitMs: FLIP_MS, count: 1 }, async () => round);
-
 describe('readiness', () => {
-  it('flips within two seconds, each way, when a required account is disabled and enabled', async (t) => {
+  it('flips, each way, when a required account is disabled and enabled', async (t) => {
     const host = await running(t, { config: { http: REQUIRED } });
     await flips(host, true);
-    const reports: Awaited<ReturnType<Running['call']>>[] = [];
 
-    await keepsLimit(async () => {
-      await host.call('POST', '/api/endpoints/root/sandbox:sandbox/disable', {});
-      const downMs = await flips(host, false);
-      reports.push(await host.call('GET', '/api/system/readiness'));
-      await host.call('POST', '/api/endpoints/root/sandbox:sandbox/enable', {});
-      return Math.max(downMs, await flips(host, true));
-    });
+    await host.call('POST', '/api/endpoints/root/sandbox:sandbox/disable', {});
+    await flips(host, false);
+    const report = await host.call('GET', '/api/system/readiness');
+    await host.call('POST', '/api/endpoints/root/sandbox:sandbox/enable', {});
+    await flips(host, true);
 
-    const [report] = reports;
-    assert.ok(report);
     const checks = report.json['checks'] as { component: string; ready: boolean; remediation: string }[];
     assert.equal(report.status, 503);
     assert.deepEqual(
@@ -53,31 +39,16 @@ describe('readiness', () => {
     assert.match(checks.find(({ ready }) => !ready)?.remediation ?? '', /svc endpoints enable/);
   });
 
-  it('flips within two seconds when a reload removes a required account, and when it comes back', async (t) => {
+  it('flips when a reload removes a required account, and when it comes back', async (t) => {
     const host = await running(t, { config: { http: REQUIRED } });
     await flips(host, true);
 
-    await keepsLimit(async () => {
-      host.configure({ http: REQUIRED, plugins: { echo: {} } });
-      assert.equal((await host.call('POST', '/api/system/reload', {})).status, 200);
-      const downMs = await flips(host, false);
-      host.configure({ http: REQUIRED });
-      await host.call('POST', '/api/system/reload', {});
-      return Math.max(downMs, await flips(host, true));
-    });
-  });
-
-  it('flips within two seconds when the database file is taken away, and when it is back', async (t) => {
-    const host = await running(t);
+    host.configure({ http: REQUIRED, plugins: { echo: {} } });
+    assert.equal((await host.call('POST', '/api/system/reload', {})).status, 200);
+    await flips(host, false);
+    host.configure({ http: REQUIRED });
+    await host.call('POST', '/api/system/reload', {});
     await flips(host, true);
-    const file = join(host.project.paths.stateDir, 'data.sqlite');
-
-    await keepsLimit(async () => {
-      renameSync(file, `${file}.away`);
-      const downMs = await flips(host, false);
-      renameSync(`${file}.away`, file);
-      return Math.max(downMs, await flips(host, true));
-    });
   });
 
   it('flips when the database file is taken away, nothing is acknowledged meanwhile, and it heals when it is back', async (t) => {

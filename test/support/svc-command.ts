@@ -80,6 +80,11 @@ export async function portProject(
 
 export { freePort };
 
+/** Asked of the host itself: a command would cost a process each time. */
+export async function untilReady(url: string): Promise<void> {
+  await until(async () => (await fetch(`${url}/pub/ready`)).ok, { what: 'the host to be ready' });
+}
+
 /** Kills by the identities that the project's own records name: a pid alone could be somebody else's by now. */
 async function endAll({ paths }: TemporaryProject): Promise<void> {
   const supervisor = read(paths.supervisorRecord)?.['supervisor'] as

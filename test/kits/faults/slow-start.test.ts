@@ -28,7 +28,7 @@ describe('a migration that takes longer than a start may', () => {
         const now = JSON.parse((await svc(['runtime', 'status', '--json'], { cwd: path })).stdout);
         return now.ready ? now : undefined;
       },
-      { what: 'ready', timeoutMs: 120_000, everyMs: 100 },
+      { what: 'ready', everyMs: 100 },
     );
 
     const entries = read('.svc/runtime.log')

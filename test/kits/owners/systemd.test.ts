@@ -18,7 +18,6 @@ const URL = 'http://127.0.0.1:8068';
 const TOKEN = 'Vq3mT9xKz7Lp2RwYc8Nb5Hd1Js6Gf4Ae';
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
 const CONFIG = 'http:\n  port: 8068\n  token: ${HTTP_TOKEN}\nplugins:\n  echo: {}\n  sandbox: {}\n';
-const SLOW_MS = 120_000;
 /** Instead of 90. */
 const START_SECONDS = 5;
 
@@ -53,7 +52,7 @@ describe('a system service under systemd', { skip }, () => {
         const pid = await mainPid();
         return pid > 0 && pid !== than && (await show('ActiveState')) === 'active' ? pid : undefined;
       },
-      { what: `another worker than ${than}`, timeoutMs: SLOW_MS, everyMs: 100 },
+      { what: `another worker than ${than}`, everyMs: 100 },
     );
   const started = async (): Promise<number> => {
     const ran = await service('start');
@@ -103,7 +102,7 @@ describe('a system service under systemd', { skip }, () => {
   it('is started, ready and walled in', async () => {
     const pid = await started();
 
-    await until(async () => (await service('status')).code === 0, { what: 'ready', timeoutMs: SLOW_MS });
+    await until(async () => (await service('status')).code === 0, { what: 'ready' });
     assert.match(await show('StatusText'), /^ready, generation \d+$/);
     assert.equal((await health()).stdout, '200');
     const status = await systemd.must(['cat', `/proc/${pid}/status`]);
@@ -165,14 +164,12 @@ describe('a system service under systemd', { skip }, () => {
 
     await until(async () => (await show('ActiveState')) === 'failed', {
       what: 'failed',
-      timeoutMs: SLOW_MS,
       everyMs: 100,
     });
     assert.equal(await show('ExecMainStatus'), '78');
     assert.equal(await show('Result'), 'exit-code');
     await until(async () => (await show('ActiveState', SOCKET)) === 'inactive', {
       what: 'the end of its address',
-      timeoutMs: SLOW_MS,
       everyMs: 100,
     });
     assert.equal((await health()).stdout, 'ECONNREFUSED');
@@ -189,7 +186,6 @@ describe('a system service under systemd', { skip }, () => {
     await kill('SIGKILL');
     await until(async () => (await health()).stdout === 'ECONNREFUSED', {
       what: 'a refusal',
-      timeoutMs: SLOW_MS,
       everyMs: 200,
     });
 
@@ -211,7 +207,6 @@ describe('a system service under systemd', { skip }, () => {
 
     await until(async () => (await show('ActiveState')) === 'failed', {
       what: 'failed',
-      timeoutMs: SLOW_MS,
       everyMs: 100,
     });
     assert.equal(await show('Result'), 'signal');
@@ -220,7 +215,7 @@ describe('a system service under systemd', { skip }, () => {
         const asked = await health();
         return asked.stdout === 'ECONNREFUSED' ? asked.stdout : undefined;
       },
-      { what: 'a refusal', timeoutMs: SLOW_MS, everyMs: 200 },
+      { what: 'a refusal', everyMs: 200 },
     );
     assert.equal(refused, 'ECONNREFUSED');
     assert.equal((await service('status')).code, 3);
@@ -257,12 +252,14 @@ describe('a system service under systemd', { skip }, () => {
       '-c',
       `base64 -d </root/database | gunzip >${placed} && chown 4242:4242 ${placed} && chmod 600 ${placed}`,
     ]);
-    const from = performance.now();
+    // oxlint-disable-next-line eslint/no-restricted-properties -- at least so long: a slow machine takes longer
+    const now = (): number => performance.now();
+    const from = now();
 
     const ran = await service('start');
     assert.equal(ran.code, 0, `${ran.stderr}${await journal()}`);
 
-    assert.ok(performance.now() - from > START_SECONDS * 1_000);
+    assert.ok(now() - from > START_SECONDS * 1_000, 'systemd would have ended it by then');
     assert.equal((await health()).stdout, '200');
     await service('stop');
     await systemd.must(['sh', '-c', `rm ${placed}* ${shorter} ; mv /root/kept/* ${PROJECT}/.svc/ || true`]);

@@ -157,7 +157,7 @@ describe('github at the whole host', { timeout: 590_000 }, () => {
     assert.deepEqual(fake.data.comments, []);
     writeFileSync(gate, '');
     await host.start();
-    await until(() => fake.data.comments.length >= 3, { what: 'the answers', timeoutMs: 120_000 });
+    await until(() => fake.data.comments.length >= 3, { what: 'the answers' });
     await until(async () => (await inboxOf(host)).every(({ state }) => state === 'done'), { what: 'the end of all' });
 
     for (const number of numbers) assert.deepEqual(fake.data.shown(HELLO, number), [`answer to question ${number}`]);
@@ -182,11 +182,10 @@ describe('github at the whole host', { timeout: 590_000 }, () => {
       () => fake.requests.some((request) => request.startsWith('GET') && request.endsWith('/issues/comments')),
       {
         what: 'the question whether it was made',
-        timeoutMs: 120_000,
       },
     );
     await deliver(host, said('/echo twice'));
-    await until(() => fake.data.shown(HELLO, 1).includes('twice'), { what: 'the next comment', timeoutMs: 120_000 });
+    await until(() => fake.data.shown(HELLO, 1).includes('twice'), { what: 'the next comment' });
 
     assert.deepEqual(fake.data.shown(HELLO, 1), ['once', 'twice']);
   });
@@ -259,13 +258,13 @@ describe('github at the whole host', { timeout: 590_000 }, () => {
       failed(empty, 6, hourAgo);
     });
     const asked = (): number => host.output().split('was asked for deliveries').length - 1;
-    await until(() => asked() === 1, { what: 'the question', timeoutMs: 120_000 });
+    await until(() => asked() === 1, { what: 'the question' });
     await host.stop();
     // Both would be asked for in this order, had it not looked at that hour already.
     failed(fake, 7, hourAgo);
     failed(fake, 8, new Date().toISOString());
     await host.start();
-    await until(() => asked() === 2, { what: 'the next question', timeoutMs: 120_000 });
+    await until(() => asked() === 2, { what: 'the next question' });
 
     assert.deepEqual(fake.data.redelivered, [6, 8]);
   });

@@ -63,7 +63,6 @@ const endpoint = async (host: RunningHost, name: string): Promise<Shown | undefi
 const isState = (host: RunningHost, name: string, state: string): Promise<unknown> =>
   until(async () => (await endpoint(host, name))?.state === state, {
     what: `${name} to be ${state}`,
-    timeoutMs: 120_000,
   });
 /** The host knows that so many answers were taken: a kill from here on repeats none of them. */
 const areSent = (host: RunningHost, count: number): Promise<unknown> =>
@@ -148,11 +147,10 @@ describe('OneBot at the whole host', { timeout: 600_000 }, () => {
     for (const fake of [main, back]) fake.calm();
     main.line('/echo missed', { group: 7, push: false });
     await host.start();
-    await until(() => main.bot.texts(7).includes('missed'), { what: 'the missed answer', timeoutMs: 120_000 });
+    await until(() => main.bot.texts(7).includes('missed'), { what: 'the missed answer' });
     await isState(host, BACK, 'online');
     for (const fake of [main, back]) fake.line('/echo live', { group: 7 });
-    for (const fake of [main, back])
-      await until(() => fake.bot.texts(7).includes('live'), { what: 'the live answer', timeoutMs: 120_000 });
+    for (const fake of [main, back]) await until(() => fake.bot.texts(7).includes('live'), { what: 'the live answer' });
 
     assert.deepEqual(main.bot.texts(7), ['before', 'stored', 'missed', 'live']);
     assert.deepEqual(back.bot.texts(7), ['before', 'stored', 'live']);
@@ -238,7 +236,7 @@ describe('OneBot at the whole host', { timeout: 600_000 }, () => {
         const shown = await endpoint(host, MAIN);
         return shown?.state === 'online' && /connection was lost/.test(shown.lastError?.reason ?? '');
       },
-      { what: 'the account to come back', timeoutMs: 120_000 },
+      { what: 'the account to come back' },
     );
     main.line('/echo back again', { group: 7 });
     await until(() => main.bot.texts(7).includes('back again'), { what: 'the answer' });

@@ -45,7 +45,7 @@ it('an upload that the server refuses in the middle ends the file that is read f
   );
   await upload.then((answer) => answer.resume()).catch(() => {}); // the refusal, or that the connection was cut under it
 
-  await until(() => isEnded, { what: 'the end of the file', timeoutMs: 10_000 });
+  await until(() => isEnded, { what: 'the end of the file' });
 });
 
 /** Takes what is put there. */

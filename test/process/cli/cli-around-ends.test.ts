@@ -49,7 +49,7 @@ async function standIn(t: TestContext, project: string, status: Partial<RuntimeS
   });
 }
 
-describe('a supervisor that has stopped and answers a moment longer', () => {
+describe('a supervisor that has stopped and answers a moment longer', { concurrency: 3 }, () => {
   it('is nothing that runs: status ends with 3', async (t) => {
     const { path } = await portProject(t);
     await standIn(t, path, { state: 'stopped' });
@@ -96,14 +96,14 @@ describe('a supervisor that has stopped and answers a moment longer', () => {
         const { state } = JSON.parse(stdout);
         return state === 'stopped' && { code, state };
       },
-      { what: 'the end', timeoutMs: 120_000, everyMs: 0 },
+      { what: 'the end', everyMs: 0 },
     );
 
     assert.equal(seen.code, 3);
   });
 });
 
-describe('a supervisor that has handed over to another, which does not answer yet', () => {
+describe('a supervisor that has handed over to another, which does not answer yet', { concurrency: 3 }, () => {
   const handedOver = async (t: TestContext, state: 'stopped' | 'running' = 'stopped') => {
     const { path } = await portProject(t);
     const former = await standIn(t, path, { state });
@@ -146,7 +146,7 @@ describe('a supervisor that has handed over to another, which does not answer ye
     });
 });
 
-describe('a daemon that is stopped while a command waits for its worker', () => {
+describe('a daemon that is stopped while a command waits for its worker', { concurrency: 3 }, () => {
   for (const command of ['restart', 'start --daemon'])
     it(`ends the waiting of ${command}, and is named`, async (t) => {
       const { path } = await portProject(t);
@@ -163,7 +163,7 @@ describe('a daemon that is stopped while a command waits for its worker', () => 
     });
 });
 
-describe('a foreground host that does not answer yet', () => {
+describe('a foreground host that does not answer yet', { concurrency: 3 }, () => {
   for (const [state, ageMs] of [
     ['starting', 0],
     ['unreachable', 3_600_000],
@@ -182,13 +182,13 @@ describe('a foreground host that does not answer yet', () => {
     });
 });
 
-describe('reload', () => {
+describe('reload', { concurrency: 3 }, () => {
   for (const owner of ['daemon', 'foreground'])
     it(`ends with 78 over a broken configuration, and the old generation serves on (${owner})`, async (t) => {
       const { path, url, read, write } = await portProject(t);
       if (owner === 'daemon') await svc(['runtime', 'start', '--daemon'], { cwd: path });
       else startSvc(['runtime', 'start', '--mode', 'production', '--no-watch', '--json'], { cwd: path });
-      await until(async () => (await fetch(`${url}/pub/ready`)).ok, { what: 'ready', timeoutMs: 120_000 });
+      await until(async () => (await fetch(`${url}/pub/ready`)).ok, { what: 'ready' });
       write('svc.config.yml', `${read('svc.config.yml')}nonsense: 1\n`);
 
       for (const option of [[], ['--or-restart']]) {
@@ -202,7 +202,7 @@ describe('reload', () => {
     });
 });
 
-describe('reload --or-restart', () => {
+describe('reload --or-restart', { concurrency: 3 }, () => {
   it('waits for the worker that takes the change in', async (t) => {
     const { path, write } = await portProject(t);
     const { runtimeId } = JSON.parse((await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path })).stdout);
@@ -243,7 +243,7 @@ async function upWithin(path: string) {
   }
 }
 
-describe('start --daemon', () => {
+describe('start --daemon', { concurrency: 3 }, () => {
   it('right after .svc was removed under a daemon tells of the one that it has started', async (t) => {
     const { path, paths } = await portProject(t);
     const start = async () => JSON.parse((await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path })).stdout);

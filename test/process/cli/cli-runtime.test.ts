@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wr
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { lives } from '../../support/process/supervised.ts';
-import { portProject, startSvc, svc } from '../../support/svc-command.ts';
+import { portProject, startSvc, svc, untilReady } from '../../support/svc-command.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
@@ -14,7 +14,7 @@ const snapshot = (folder: string): string =>
     .map((name) => `${name} ${statSync(`${folder}/${name}`).mtimeMs}`)
     .join('\n');
 
-describe('a daemon', () => {
+describe('a daemon', { concurrency: 3 }, () => {
   it('starts, says how it is, takes work, restarts, reloads, shows its log, and stops', async (t) => {
     const { path, url, paths } = await portProject(t);
     const json = async (...args: string[]) => {
@@ -158,19 +158,16 @@ describe('a daemon', () => {
   });
 });
 
-describe('a daemon and what happens around it', () => {
+describe('a daemon and what happens around it', { concurrency: 3 }, () => {
   it('goes on when the command that started it is killed', async (t) => {
-    const { path, paths } = await portProject(t);
+    const { path, paths, url } = await portProject(t);
     const command = startSvc(['runtime', 'start', '--daemon'], { cwd: path });
     await until(() => existsSync(paths.supervisorRecord), { what: 'the supervisor' });
 
     command.child.kill('SIGKILL');
     await command.ended;
 
-    await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
-      what: 'ready',
-      timeoutMs: 120_000,
-    });
+    await untilReady(url);
   });
 
   it('is told apart from its worker when its control socket is gone, and has it again', async (t) => {
@@ -186,14 +183,14 @@ describe('a daemon and what happens around it', () => {
         const now = await status();
         return now.supervisorPid === null ? now : undefined;
       },
-      { what: 'an answer of the worker alone', timeoutMs: 120_000 },
+      { what: 'an answer of the worker alone' },
     );
     const again = await until(
       async () => {
         const now = await status();
         return now.supervisorPid === supervisorPid ? now : undefined;
       },
-      { what: 'the socket', timeoutMs: 120_000 },
+      { what: 'the socket' },
     );
 
     assert.deepEqual([without.pid, again.pid, again.notes], [pid, pid, []]);
@@ -233,15 +230,12 @@ describe('a daemon and what happens around it', () => {
   });
 });
 
-describe('a foreground runtime', () => {
+describe('a foreground runtime', { concurrency: 3 }, () => {
   it('serves the same commands, and ends with 0 on SIGTERM', async (t) => {
-    const { path } = await portProject(t);
+    const { path, url } = await portProject(t);
     const run = startSvc(['runtime', 'start', '--mode', 'production', '--no-watch'], { cwd: path });
     t.after(() => run.child.kill('SIGKILL'));
-    await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
-      what: `ready; so far ${run.output()}`,
-      timeoutMs: 120_000,
-    });
+    await untilReady(url);
 
     const status = JSON.parse((await svc(['runtime', 'status', '--json'], { cwd: path })).stdout);
     assert.deepEqual([status.owner, status.pid], ['foreground', run.child.pid]);
@@ -267,13 +261,10 @@ describe('a foreground runtime', () => {
   });
 
   it('stops by command', async (t) => {
-    const { path } = await portProject(t);
+    const { path, url } = await portProject(t);
     const run = startSvc(['runtime', 'start'], { cwd: path });
     t.after(() => run.child.kill('SIGKILL'));
-    await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
-      what: 'ready',
-      timeoutMs: 120_000,
-    });
+    await untilReady(url);
 
     assert.equal((await svc(['runtime', 'stop'], { cwd: path })).code, 0);
 
@@ -281,36 +272,27 @@ describe('a foreground runtime', () => {
   });
 
   it('starts again at once after SIGKILL, over stale sockets and records', async (t) => {
-    const { path } = await portProject(t);
+    const { path, url } = await portProject(t);
     const first = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: path });
-    await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
-      what: 'ready',
-      timeoutMs: 120_000,
-    });
+    await untilReady(url);
     first.child.kill('SIGKILL');
     await first.ended;
 
     const second = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: path });
     t.after(() => second.child.kill('SIGKILL'));
 
-    await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
-      what: 'ready',
-      timeoutMs: 120_000,
-    });
+    await untilReady(url);
     assert.equal(lives(second.child.pid ?? 0), true);
   });
 
   it('under systemd exits 51 for a restart, and leaves stopping to its owner', async (t) => {
-    const { path } = await portProject(t);
+    const { path, url } = await portProject(t);
     const run = startSvc(['runtime', 'start', '--mode', 'production'], {
       cwd: path,
       env: { INVOCATION_ID: 'x', NOTIFY_SOCKET: '/nonexistent' },
     });
     t.after(() => run.child.kill('SIGKILL'));
-    await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 0, {
-      what: `ready; so far ${run.output()}`,
-      timeoutMs: 120_000,
-    });
+    await untilReady(url);
 
     const stop = await svc(['runtime', 'stop'], { cwd: path });
     assert.equal(stop.code, 1);

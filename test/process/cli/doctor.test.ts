@@ -7,21 +7,23 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { DAMAGED_REMEDY } from '../../../shared/files/database-remedies.ts';
-import type { Subject } from '../../../supervisor/cli/doctor/check.ts';
+import { command } from '../../../supervisor/cli/commands/doctor.ts';
+import type { Finding, Subject } from '../../../supervisor/cli/doctor/check.ts';
 import { CHECKS } from '../../../supervisor/cli/doctor/checks.ts';
 import { bindAddress, fileSystemFinding, worstOf } from '../../../supervisor/cli/doctor/state-checks.ts';
 import { inRange } from '../../../supervisor/cli/doctor/version-range.ts';
 import { loopDiskMissing } from '../../support/disk/loop-disk.ts';
 import { smallDisk, smallDiskMissing } from '../../support/disk/small-disk.ts';
+import { runCommand } from '../../support/hosts/command-context.ts';
 import { CANNOT_BE_MADE, FIXTURES, good } from '../../support/hosts/doctor-fixtures.ts';
-import { portProject, type StartedSvc, startSvc, svc } from '../../support/svc-command.ts';
+import { portProject, type StartedSvc, startSvc, svc, untilReady } from '../../support/svc-command.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
 const IS_ROOT = process.geteuid?.() === 0;
 const EDGE_IDS = CHECKS.map(({ id }) => id).filter((id) => id.startsWith('edge.'));
 
-describe('svc doctor', () => {
+describe('svc doctor', { concurrency: 3 }, () => {
   it('finds nothing wrong with a good project, and changes nothing', async (t) => {
     const project = await portProject(t);
     good(project);
@@ -33,18 +35,14 @@ describe('svc doctor', () => {
       report.checks.filter((check: { status: string }) => !['ok', 'skip'].includes(check.status)),
       [],
     );
-    assert.equal(code, 0);
-    assert.equal(report.ok, true);
+    assert.deepEqual([code, report.ok], [0, true]);
   });
 
   it('leaves the files of a stopped host, and what a killed one has left, as they are (database.integrity)', async (t) => {
     const project = await portProject(t);
     const start = async (): Promise<StartedSvc> => {
       const run = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: project.path });
-      await until(async () => (await svc(['runtime', 'status'], { cwd: project.path })).code === 0, {
-        what: 'ready',
-        timeoutMs: 120_000,
-      });
+      await untilReady(project.url);
       return run;
     };
     const check = async (): Promise<readonly unknown[]> => {
@@ -102,15 +100,19 @@ describe('svc doctor', () => {
       good(project);
       const { args = [], env = {} } = (await break_(project, t)) ?? {};
 
-      const { code, stdout } = await svc(['doctor', '--only', id, '--strict', '--json', ...args], {
-        cwd: project.path,
-        env,
-      });
+      const options = { cwd: project.path, env: { HOME: '/nonexistent', ...env } };
+      const finding = async () => {
+        const { code: end, document } = await runCommand(command, ['--only', id, '--strict', ...args], options);
+        return (document as { readonly checks: readonly Finding[] }).checks
+          .map((one) => ({ ...one, end }))
+          .find(({ status }) => status !== 'ok');
+      };
+      // An account that finds nobody tries anew now and then: it is well for that moment.
+      const check = await until(finding, { what: 'a finding', everyMs: 100 });
 
-      const [check] = JSON.parse(stdout).checks;
       assert.match(check.status, /^(warn|error)$/, check.reason);
       assert.notEqual(check.fix, undefined);
-      assert.equal(code, 1);
+      assert.equal(check.end, 1);
     });
   }
 
@@ -239,7 +241,7 @@ describe('svc doctor', () => {
   });
 });
 
-describe('svc doctor --fix', () => {
+describe('svc doctor --fix', { concurrency: 3 }, () => {
   it('lists what it would mend, and mends nothing without a yes', async (t) => {
     const project = await portProject(t);
     good(project);
@@ -275,7 +277,7 @@ describe('svc doctor --fix', () => {
   });
 });
 
-describe('svc doctor --edge', () => {
+describe('svc doctor --edge', { concurrency: 3 }, () => {
   it('finds nothing wrong with a host that answers by itself, with the project’s own token', async (t) => {
     const project = await portProject(t);
     const started = await svc(['runtime', 'start', '--daemon'], { cwd: project.path });
@@ -304,7 +306,7 @@ describe('svc doctor --edge', () => {
 });
 
 // Two at once: one of them waits for the end of a time limit.
-describe('svc doctor --live', { concurrency: 2 }, () => {
+describe('svc doctor --live', { concurrency: true }, () => {
   const TOKEN = { SVC_HTTP_TOKEN: 'a-live-token-of-a-test' };
   const REPORT = '{"ready":true,"state":"ready",  "checks":[]}';
   const serve = async (t: TestContext, listener: RequestListener): Promise<string> => {
@@ -366,7 +368,6 @@ describe('svc doctor --live', { concurrency: 2 }, () => {
   it('says when nobody answers', async (t) => {
     const url = await serve(t, () => {});
     const closed = await live('http://127.0.0.1:1');
-    const began = performance.now();
 
     const silent = await live(url);
 
@@ -374,7 +375,6 @@ describe('svc doctor --live', { concurrency: 2 }, () => {
     for (const { report } of [closed, silent])
       assert.match(JSON.stringify(report), /127\.0\.0\.1:\d+: .*"hint":".*svc runtime status/);
     assert.deepEqual([silent.code, silent.report.error.code], [1, 'timeout']);
-    assert.ok(performance.now() - began < 60_000);
   });
 
   it('tells the state of a real host', async (t) => {

@@ -45,7 +45,7 @@ async function talkingHost(t: TestContext) {
 }
 
 const reaches = (counted: () => Promise<number>, count: number, what: string): Promise<unknown> =>
-  until(async () => (await counted()) >= count, { what: `${count} ${what}`, timeoutMs: 120_000 });
+  until(async () => (await counted()) >= count, { what: `${count} ${what}` });
 
 /** The talker's numbers by process, of whole lines of either form. */
 function numbersOf({ output }: StartedSvc): ReadonlyMap<string, readonly number[]> {
@@ -64,7 +64,7 @@ const fitting = ([first, last]: readonly [number, number], fits: (n: number) => 
 
 const isBoth = (n: number): boolean => isWarning(n) && isOfAccount(n);
 
-describe('svc runtime logs -f', () => {
+describe('svc runtime logs -f', { concurrency: 3 }, () => {
   it('gives what fits its filters over rotations and a restart, each line once, in JSON and for people', async (t) => {
     const host = await talkingHost(t);
     await host.rotated(2);
@@ -85,7 +85,7 @@ describe('svc runtime logs -f', () => {
     assert.equal(restarted.code, 0, restarted.stdout + restarted.stderr);
     await host.rotated(7);
     assert.equal((await host.run('stop')).code, 0);
-    await until(() => everything.output().includes('supervisor stopped'), { what: 'the end', timeoutMs: 120_000 });
+    await until(() => everything.output().includes('supervisor stopped'), { what: 'the end' });
 
     const said = [...numbersOf(everything)].map(([of, seen]) => [of, seen.at(-1) ?? 0] as const);
     assert.equal(said.length, 2);

@@ -39,7 +39,7 @@ async function heldSocket(t: TestContext) {
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
 const keysAt = (port: number) => ({ http: { port, token: '${HTTP_TOKEN}' } });
 
-describe('a command that asks over HTTP, where nobody accepts', () => {
+describe('a command that asks over HTTP, where nobody accepts', { concurrency: 3 }, () => {
   it('ends at once where the next start is deferred: says until when, and what to do', async (t) => {
     const { port, open } = await heldSocket(t);
     const { path } = await portProject(t, { keys: keysAt(port) });

@@ -60,7 +60,7 @@ const COMMANDS: readonly (readonly [string, number?])[] = [
   ['runtime stop'],
 ];
 
-describe('nothing of the worker is loaded', () => {
+describe('nothing of the worker is loaded', { concurrency: 3 }, () => {
   it('by the commands that ask a running host', async (t) => {
     const project = await portProject(t);
     assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: project.path })).code, 0);
@@ -114,7 +114,7 @@ Server.prototype.listen = function (...args) {
   return listen.apply(this, args);
 };`;
 
-describe('a start loads nothing of Node that only others than it need', () => {
+describe('a start loads nothing of Node that only others than it need', { concurrency: 3 }, () => {
   it('until it listens', async (t) => {
     const project = await portProject(t);
     project.write('hook.cjs', AT_LISTEN);

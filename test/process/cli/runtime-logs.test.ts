@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readdirSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import { freePort } from '../../support/free-port.ts';
-import { portProject, startSvc, svc } from '../../support/svc-command.ts';
+import { portProject, startSvc, svc, untilReady } from '../../support/svc-command.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
@@ -58,7 +58,7 @@ function quietProject(t: TestContext) {
   };
 }
 
-describe('svc runtime logs', () => {
+describe('svc runtime logs', { concurrency: 3 }, () => {
   it('shows the last lines over rotated files, by level, time and endpoint', async (t) => {
     const logs = quietProject(t);
     const heap = 'FATAL ERROR: \u001b[31mheap';
@@ -121,7 +121,7 @@ describe('svc runtime logs', () => {
           if (last !== undefined) project.write(`heard-${last.pid}`, String(last.n));
           return heard.filter(({ msg }) => msg === what).length >= count;
         },
-        { what: `${count} times: ${what}`, timeoutMs: 120_000 },
+        { what: `${count} times: ${what}` },
       );
     await hears('log rotated', 3);
 
@@ -169,29 +169,26 @@ describe('svc runtime logs', () => {
     const start = async () => {
       const host = startSvc(['runtime', 'start', '--mode', 'production', '--no-watch'], { cwd: project.path });
       t.after(() => void host.child.kill('SIGKILL'));
-      await until(async () => (await svc(['runtime', 'status'], { cwd: project.path })).code === 0, {
-        what: 'ready',
-        timeoutMs: 120_000,
-      });
+      await untilReady(`http://127.0.0.1:${port}`);
       return host;
     };
     const first = await start();
     const follower = startSvc(['runtime', 'logs', '-f', '--json'], { cwd: project.path });
     t.after(() => void follower.child.kill('SIGKILL'));
     const ups = () => follower.output().match(/"worker up"/g)?.length ?? 0;
-    await until(() => ups() === 1, { what: 'the lines of the first worker', timeoutMs: 120_000 });
+    await until(() => ups() === 1, { what: 'the lines of the first worker' });
 
     first.child.kill('SIGTERM');
     await first.ended;
     await start();
 
-    await until(() => ups() === 2, { what: 'the lines of the second worker', timeoutMs: 120_000 });
+    await until(() => ups() === 2, { what: 'the lines of the second worker' });
     await until(
       async () =>
         JSON.parse(
           (await svc(['runtime', 'logs', '--endpoint', 'irc~net', '--json'], { cwd: project.path })).stdout,
         ).every(({ endpoint }: { readonly endpoint: string }) => endpoint === 'root/irc:irc~net'),
-      { what: 'lines of the endpoint alone', timeoutMs: 120_000 },
+      { what: 'lines of the endpoint alone' },
     );
   });
 
@@ -200,7 +197,7 @@ describe('svc runtime logs', () => {
     assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: project.path })).code, 0);
     const follower = startSvc(['runtime', 'logs', '-f', '-n', '1'], { cwd: project.path });
     t.after(() => void follower.child.kill('SIGKILL'));
-    await until(() => follower.output() !== '', { what: 'a line', timeoutMs: 120_000 });
+    await until(() => follower.output() !== '', { what: 'a line' });
 
     follower.child.stdout?.destroy();
     await until(
@@ -208,7 +205,7 @@ describe('svc runtime logs', () => {
         await svc(['runtime', 'reload'], { cwd: project.path });
         return follower.child.exitCode !== null;
       },
-      { what: 'its end', timeoutMs: 120_000 },
+      { what: 'its end' },
     );
 
     assert.equal(follower.output().includes('EPIPE'), false);

@@ -127,7 +127,6 @@ describe('keys under commands', () => {
       await say(on, text, person);
     await until(async () => (await answers(on, 'boss')).length > 0 && (await answers(on)).includes('come in'), {
       what: 'the answers',
-      timeoutMs: WAIT_MS,
     });
 
     assert.deepEqual(await answers(on, 'boss'), ['the vault is open']);
@@ -152,7 +151,7 @@ describe('keys under inbox', () => {
 
       assert.deepEqual(codes, [...Array(taken).fill(202), 503], JSON.stringify(inbox));
       assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/);
-      await until(async () => (await say(on, text)).status === 202, { what: 'room', timeoutMs: WAIT_MS });
+      await until(async () => (await say(on, text)).status === 202, { what: 'room' });
     }
   });
 
@@ -167,7 +166,7 @@ describe('keys under inbox', () => {
         };
         return items[0];
       },
-      { what: 'the dead letter', timeoutMs: WAIT_MS },
+      { what: 'the dead letter' },
     );
     assert.equal(dead.attempts, 1);
     assert.match(dead.lastError, /no luck/);
@@ -186,6 +185,6 @@ describe('log_level', () => {
     assert.deepEqual([before, reloaded.status], [0, 200]);
     const atReload = count();
     await on.request('/api/system/reload', { method: 'POST', json: {} });
-    await until(() => count() > atReload, { what: 'a line of level info', timeoutMs: WAIT_MS });
+    await until(() => count() > atReload, { what: 'a line of level info' });
   });
 });

@@ -62,22 +62,16 @@ describe('a daemon', () => {
     ],
     ['its state folder is no folder', (stateDir: string) => writeFileSync(stateDir, ''), /\.svc is not a folder/],
   ] as const)
-    it(`says the cause at once, with 1, where it cannot start: ${what}`, async (t) => {
+    it(`says the cause, with 1, where it cannot start: ${what}`, async (t) => {
       const { path, paths } = await portProject(t);
       spoil(paths.stateDir);
-      const from = performance.now();
 
       const { code, stdout, stderr } = await svc(['runtime', 'start', '--daemon'], { cwd: path });
 
       assert.equal(code, 1);
       assert.match(stdout + stderr, cause);
       assert.doesNotMatch(stdout + stderr, /^\s+at /m, 'no stack');
-      const tookMs = performance.now() - from;
-      const status = await until(() => svc(['runtime', 'status'], { cwd: path }), { what: 'an answer' });
-      // It waits 20 s for a host that gets ready: nothing of that here, however busy the machine is.
-      const otherMs = performance.now() - from - tookMs;
-      assert.ok(tookMs < 15_000 + 5 * otherMs, `${tookMs} ms; another command took ${otherMs} ms`);
-      assert.equal(status.code, 3);
+      assert.equal((await svc(['runtime', 'status'], { cwd: path })).code, 3);
     });
 });
 

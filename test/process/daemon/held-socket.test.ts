@@ -48,17 +48,17 @@ async function throughout(
   replace: () => Promise<unknown>,
   requests = sendSteadily(`${url}/pub/health`, PER_SECOND),
 ): Promise<SteadyTally> {
-  await until(() => requests.answered() > BEFORE, { what: 'answers of the first worker', timeoutMs: 120_000 });
+  await until(() => requests.answered() > BEFORE, { what: 'answers of the first worker' });
   await replace();
   await until(
     async () => {
       const now = await status(path);
       return now.ready === true && now.pid !== pid;
     },
-    { what: 'the next worker', timeoutMs: 120_000 },
+    { everyMs: 200, what: 'the next worker' },
   );
   const so = requests.answered();
-  await until(() => requests.answered() > so + BEFORE, { what: 'answers of the next worker', timeoutMs: 120_000 });
+  await until(() => requests.answered() > so + BEFORE, { what: 'answers of the next worker' });
   return requests.end();
 }
 
@@ -72,17 +72,19 @@ describe('the listening socket', () => {
   it('refuses nobody while a killed worker is replaced', async (t) => {
     const host = await daemon(t);
 
-    let goneAt = 0;
+    const requests = sendSteadily(`${host.url}/pub/health`, PER_SECOND);
+    let sent = 0;
 
-    const tally = await throughout(host, async () => {
+    const kill = async (): Promise<void> => {
       process.kill(host.pid, 'SIGKILL');
-      await until(() => !lives(host.pid), { what: 'the end of the worker', timeoutMs: 120_000, everyMs: 1 });
-      goneAt = performance.now();
-    });
+      await until(() => !lives(host.pid), { what: 'the end of the worker', everyMs: 1 });
+      sent = requests.sent();
+    };
+    const tally = await throughout(host, kill, requests);
 
     // What the dead worker had accepted died with it, and nothing that came later.
     assertNothingLost(tally, PER_SECOND);
-    assert.ok(tally.lastCutSentAt <= goneAt, `${tally.lastCutSentAt - goneAt} ms after the end of the worker`);
+    assert.ok(tally.lastCut <= sent, `request ${tally.lastCut} was cut, and ${sent} were sent before the worker's end`);
   });
 
   it('refuses and cuts nobody over a restart from the Console', async (t) => {
@@ -108,7 +110,7 @@ describe('the listening socket', () => {
     assertNothingLost(tally, 0);
   });
 
-  it('takes each line that comes over a restart: none is told that the host is stopping', async (t) => {
+  it('takes each line that comes over a restart, or tells it to come again', async (t) => {
     const host = await daemon(t);
     const headers = { authorization: `Bearer ${host.token}`, 'content-type': 'application/json' };
     const body = (): string => JSON.stringify({ person: 'ann', text: 'hello', delivery: randomUUID() });
@@ -119,7 +121,10 @@ describe('the listening socket', () => {
       sendSteadily(`${host.url}/api/chat/say`, PER_SECOND, { method: 'POST', headers, body }),
     );
 
-    assertNothingLost(tally, 0);
+    // Who connects and is slow with its request finds a host that stops: see test/host/http/drain.test.ts.
+    const late = tally.others.filter((answer) => answer.includes('"code":"draining"'));
+    const others = tally.others.filter((answer) => !late.includes(answer));
+    assertNothingLost({ ...tally, others, sent: tally.sent - late.length }, 0);
   });
 
   it('is held by the supervisor, says status, and closed once nobody waits for a worker', async (t) => {
@@ -137,7 +142,7 @@ describe('the listening socket', () => {
 
     process.kill(host.pid, 'SIGKILL');
 
-    await until(async () => (await status(host.path)).state === 'failed', { what: 'failed', timeoutMs: 120_000 });
+    await until(async () => (await status(host.path)).state === 'failed', { everyMs: 200, what: 'failed' });
     await assert.rejects(fetch(`${host.url}/pub/health`), isRefused);
     assert.equal((await status(host.path)).socket, null);
   });
@@ -160,7 +165,7 @@ describe('the listening socket', () => {
     const host = await daemon(t);
     const stranger = createServer().listen(0, '127.0.0.1');
     t.after(() => stranger.close());
-    await until(() => stranger.listening, { what: 'the stranger', timeoutMs: 120_000 });
+    await until(() => stranger.listening, { what: 'the stranger' });
     const { port } = stranger.address() as { port: number };
     host.move(port);
 
@@ -181,7 +186,7 @@ describe('the listening socket', () => {
     const project = await portProject(t);
     const owners = createServer().listen(0, '127.0.0.1');
     t.after(() => owners.close());
-    await until(() => owners.listening, { what: 'the socket of the owner', timeoutMs: 120_000 });
+    await until(() => owners.listening, { what: 'the socket of the owner' });
     const { port } = owners.address() as { port: number };
     const handle: unknown = Reflect.get(owners, '_handle');
     const script = `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@"`;
@@ -198,7 +203,7 @@ describe('the listening socket', () => {
         const found = await status(project.path);
         return found.ready === true ? found : undefined;
       },
-      { what: 'the worker', timeoutMs: 120_000 },
+      { everyMs: 200, what: 'the worker' },
     );
 
     assert.deepEqual([now.socket, now.address.port, now.pid], ['inherited', port, child.pid]);

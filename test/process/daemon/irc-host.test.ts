@@ -33,7 +33,6 @@ describe('the host on IRC', { skip: ngircdMissing(), timeout: 600_000, concurren
     bob.says('svcbot', '/echo hello from two');
     await until(() => ann.heard('svcbot', '#room').length > 0 && bob.heard('svcbot').length > 0, {
       what: 'both answers',
-      timeoutMs: 120_000,
     });
 
     assert.deepEqual([ann.heard('svcbot', '#room'), ann.heard('svcbot')], [['hello from one'], []]);
@@ -46,16 +45,16 @@ describe('the host on IRC', { skip: ngircdMissing(), timeout: 600_000, concurren
     const [ann, bob] = [await ircPerson(t, one.port, 'ann'), await ircPerson(t, two.port, 'bob')];
 
     bob.says('svcbot', '/ask');
-    await until(() => bob.heard('svcbot').length === 1, { what: 'the promise', timeoutMs: 120_000 });
+    await until(() => bob.heard('svcbot').length === 1, { what: 'the promise' });
     await until(async () => (await pending(host)) === 0, { what: 'the promise to be confirmed' });
     await two.kill();
     await until(async () => (await stateOf(host, 'irc~two')) !== 'online', { what: 'the loss to show' });
     ann.says('svcbot', '/ping');
-    await until(() => ann.heard('svcbot').length === 1, { what: 'the other server to go on', timeoutMs: 120_000 });
+    await until(() => ann.heard('svcbot').length === 1, { what: 'the other server to go on' });
     assert.equal(await stateOf(host, 'irc~one'), 'online');
     const headers = { authorization: `Bearer ${host.project.token}` };
     assert.ok((await fetch(`${host.url}plugins/teller/tell`, { method: 'POST', headers })).ok);
-    await until(async () => (await pending(host)) === 1, { what: 'what was told to wait', timeoutMs: 120_000 });
+    await until(async () => (await pending(host)) === 1, { what: 'what was told to wait' });
     await two.start();
     const again = await ircPerson(t, two.port, 'bob');
     await until(() => again.heard('svcbot').length > 0, { what: 'what waited' });
@@ -70,7 +69,7 @@ describe('the host on IRC', { skip: ngircdMissing(), timeout: 600_000, concurren
     const ann = await ircPerson(t, server.port, 'ann');
 
     ann.says('svcbot', '/remind 4s water the plants');
-    await until(() => ann.heard('svcbot').length > 0, { what: 'the promise', timeoutMs: 120_000 });
+    await until(() => ann.heard('svcbot').length > 0, { what: 'the promise' });
     // IRC has no key by which a repeat could be recognised: a kill before the PONG is stored may say the promise twice.
     await until(async () => (await pending(host)) === 0, { what: 'the promise to be confirmed' });
     await host.stop('SIGKILL');
@@ -101,7 +100,6 @@ function botAt(t: TestContext, servers: readonly Ngircd[]): Promise<RunningHost>
     for (const { id } of endpoints)
       await until(async () => (await stateOf(host, `irc~${id}`)) === 'online', {
         what: `${id} to be online`,
-        timeoutMs: 120_000,
       });
     return host;
   });

@@ -39,13 +39,13 @@ function freshProgram(t: TestContext) {
 
 const START = ['runtime', 'start'];
 
-describe('the code of a worker that is up', () => {
+describe('the code of a worker that is up', { concurrency: 3 }, () => {
   it('is kept though the worker is killed', async (t) => {
     const program = freshProgram(t);
     const project = await portProject(t);
     const host = startProgram(program.cli, [...START, '--mode', 'production', '--no-watch'], { cwd: project.path });
     t.after(() => void host.child.kill('SIGKILL'));
-    await until(() => host.output().includes('"worker up"'), { what: 'a worker that is up', timeoutMs: 120_000 });
+    await until(() => host.output().includes('"worker up"'), { what: 'a worker that is up' });
 
     await until(() => program.keptBytes() > CODE_BYTES, { what: 'its code' });
     host.child.kill('SIGKILL');

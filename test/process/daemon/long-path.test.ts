@@ -38,7 +38,7 @@ const ready = ({ run }: LongProject, besides: number | null = null) =>
       const status = code === 0 ? JSON.parse(stdout) : undefined;
       return status?.pid === besides ? undefined : status;
     },
-    { what: 'a host that is ready', timeoutMs: 120_000 },
+    { what: 'a host that is ready' },
   );
 
 /** The lines are those of this host, and not of its neighbour. */
@@ -48,7 +48,7 @@ async function assertOwnLog(host: LongProject): Promise<void> {
   for (const { project } of lines) if (project !== undefined) assert.equal(project, basename(host.project.path));
 }
 
-describe('the commands in a project of a long path', () => {
+describe('the commands in a project of a long path', { concurrency: 3 }, () => {
   it('reach their own daemon, beside a host in the foreground whose path begins the same', async (t) => {
     const [daemon, other] = [await longProject(t), await longProject(t)];
     const foreground = other.foreground();

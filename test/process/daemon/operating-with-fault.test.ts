@@ -39,7 +39,7 @@ async function runningHost(t: TestContext, config: string | null, env: Readonly<
 const list = (path: string, env: Readonly<Record<string, string>> = {}) =>
   svc(['inbox', 'list', '--json'], { cwd: path, env });
 
-describe('a host whose configuration has a fault by now', () => {
+describe('a host whose configuration has a fault by now', { concurrency: 3 }, () => {
   const faulty: readonly (readonly [string, string, Readonly<Record<string, string>>])[] = [
     ['an unknown key', 'http: { port: 1, base: /bot, token: "${OF_MINE}" }\nlgo_level: debug\n', { OF_MINE: TOKEN }],
     ['no YAML behind the token', 'http:\n  port: 1\n  token: ${OF_MINE}\nplugins: [\n', { OF_MINE: TOKEN }],
@@ -93,7 +93,7 @@ describe('a host whose configuration has a fault by now', () => {
   });
 });
 
-describe('a token that is not the one of the host', () => {
+describe('a token that is not the one of the host', { concurrency: 3 }, () => {
   const config = 'http: { port: 1, token: "${HTTP_TOKEN}" }\n';
 
   it('was changed since: that is said, with what takes it in', async (t) => {

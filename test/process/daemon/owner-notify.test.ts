@@ -16,7 +16,7 @@ function foreground({ path }: TemporaryProject, env: Readonly<Record<string, str
 }
 
 const up = (host: StartedSvc): Promise<unknown> =>
-  until(() => host.output().includes('worker up'), { what: 'worker up', timeoutMs: 120_000 });
+  until(() => host.output().includes('worker up'), { what: 'worker up' });
 
 const TELLS_ITS_ENVIRONMENT = `
 import { execFileSync } from 'node:child_process';
@@ -30,7 +30,7 @@ export default definePlugin({
 });
 `;
 
-describe('a worker whose owner listens on NOTIFY_SOCKET', { skip: noNotifySocket }, () => {
+describe('a worker whose owner listens on NOTIFY_SOCKET', { skip: noNotifySocket, concurrency: 3 }, () => {
   for (const kind of ['path', 'abstract name'])
     it(`says up, status, reload and stop in order, over a socket with ${kind === 'path' ? 'a path' : 'an abstract name'}`, async (t) => {
       const project = await portProject(t);
@@ -63,6 +63,7 @@ describe('a worker whose owner listens on NOTIFY_SOCKET', { skip: noNotifySocket
     const socket = await notifySocket(t, join(project.path, 'notify'));
     const host = foreground(project, { NOTIFY_SOCKET: socket.name });
     await socket.said(/^READY=1$/);
+    // oxlint-disable-next-line eslint/no-restricted-properties -- the clock that is told, before and after
     const now = (): number => Number(process.hrtime.bigint() / 1_000n);
     const before = now();
 
@@ -128,7 +129,6 @@ describe('a worker whose owner listens on NOTIFY_SOCKET', { skip: noNotifySocket
     });
     await until(() => program.calls().some((call) => call.startsWith('systemd-notify STATUS=')), {
       what: 'a word after one that failed',
-      timeoutMs: 120_000,
     });
     second.child.kill('SIGTERM');
     const ended = await second.ended;

@@ -11,7 +11,7 @@ describe('a worker under PM2', () => {
       cwd: project.path,
       env: { pm_id: '3', name: 'my-bot', PM2_HOME: project.path },
     });
-    await until(() => host.output().includes('worker up'), { what: 'worker up', timeoutMs: 120_000 });
+    await until(() => host.output().includes('worker up'), { what: 'worker up' });
 
     const stop = await svc(['runtime', 'stop'], { cwd: project.path });
     const second = await svc(['runtime', 'start', '--daemon'], { cwd: project.path });
@@ -35,7 +35,7 @@ describe('a worker under PM2', () => {
 
     const env = { HOME: project.path, pm_id: '3', name: 'my-bot', PM2_HOME: `${project.path}/.pm2` };
     const host = startSvc(start, { cwd: project.path, env });
-    await until(() => host.output().includes('worker up'), { what: 'worker up', timeoutMs: 120_000 });
+    await until(() => host.output().includes('worker up'), { what: 'worker up' });
     host.child.kill('SIGTERM');
     assert.equal((await host.ended).code, 0);
   });

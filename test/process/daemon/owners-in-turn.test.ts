@@ -40,7 +40,7 @@ async function project(t: TestContext) {
     async foregroundEndsBy(signal: 'SIGKILL' | 'SIGTERM'): Promise<string> {
       const host = startSvc(['runtime', 'start', '--mode', 'production', '--no-watch'], { cwd: path });
       t.after(() => void host.child.kill('SIGKILL'));
-      await until(async () => (await fetch(`${url}/pub/ready`)).ok, { what: 'ready', timeoutMs: 120_000 });
+      await until(async () => (await fetch(`${url}/pub/ready`)).ok, { what: 'ready' });
       const { runtimeId } = await status();
       host.child.kill(signal);
       await host.ended;
@@ -54,7 +54,7 @@ async function project(t: TestContext) {
   };
 }
 
-describe('a daemon that follows a worker in the foreground', () => {
+describe('a daemon that follows a worker in the foreground', { concurrency: 3 }, () => {
   it('tells in the ledger that the worker was killed, and lists its end among the others', async (t) => {
     const { path, status, daemonRuns, foregroundEndsBy, ledger } = await project(t);
     const first = await daemonRuns();
@@ -96,7 +96,7 @@ describe('a daemon that follows a worker in the foreground', () => {
   });
 });
 
-describe('a worker that ended before it held the state', () => {
+describe('a worker that ended before it held the state', { concurrency: 3 }, () => {
   it('leaves no end in the ledger: that of the one before it is told as it was', async (t) => {
     const { path, write, status, ledger } = await project(t);
     const good = readFileSync(join(path, 'svc.config.yml'), 'utf8');
@@ -106,7 +106,6 @@ describe('a worker that ended before it held the state', () => {
     process.kill(pid, 'SIGKILL');
     await until(async () => (await status()).state === 'failed', {
       what: 'the refused configuration',
-      timeoutMs: 60_000,
     });
     write('svc.config.yml', good);
 
@@ -124,14 +123,14 @@ describe('a worker that ended before it held the state', () => {
   });
 });
 
-describe('a worker in the foreground that follows a daemon', () => {
+describe('a worker in the foreground that follows a daemon', { concurrency: 3 }, () => {
   it('tells in the ledger that the worker before was stopped, where its supervisor had to kill it', async (t) => {
     const { path, url, daemonRuns, ledger } = await project(t);
     await daemonRuns('--now');
 
     const host = startSvc(['runtime', 'start', '--mode', 'production', '--no-watch'], { cwd: path });
     t.after(() => void host.child.kill('SIGKILL'));
-    await until(async () => (await fetch(`${url}/pub/ready`)).ok, { what: 'ready', timeoutMs: 120_000 });
+    await until(async () => (await fetch(`${url}/pub/ready`)).ok, { what: 'ready' });
 
     assert.equal((await ledger())[0]?.end, 'stopped');
   });

@@ -74,7 +74,7 @@ async function rawHost(t: TestContext, supervisor: Readonly<Record<string, unkno
           const { stdout } = await run('status', '--json');
           return JSON.parse(stdout).exits.length > 0 && JSON.parse(stdout).ready ? stdout : undefined;
         },
-        { what: 'the next worker', timeoutMs: 120_000 },
+        { what: 'the next worker' },
       ),
   };
 }
@@ -108,7 +108,7 @@ describe('a secret in what a worker says past its logger', { concurrency: true }
     const host = await rawHost(t, { watchdogSeconds: 5 });
     const follower = startSvc(['runtime', 'logs', '-f'], { cwd: host.project.path });
     t.after(() => void follower.child.kill('SIGKILL'));
-    await until(() => follower.output().includes('supervisor running'), { what: 'the follower', timeoutMs: 120_000 });
+    await until(() => follower.output().includes('supervisor running'), { what: 'the follower' });
 
     host.does('stop');
     await until(() => follower.output().includes('the last raw line'), { what: 'the raw lines' });

@@ -36,15 +36,15 @@ describe('a daemon that is replaced', () => {
   it('refuses and cuts nobody, and hands lock, socket, budget and history to the new one', async (t) => {
     const { project, started } = await daemon(t);
     const requests = sendSteadily(`${project.url}/pub/health`, 200);
-    await until(() => requests.answered() > 50, { what: 'answers of the first worker', timeoutMs: 120_000 });
+    await until(() => requests.answered() > 50, { what: 'answers of the first worker' });
 
     const restarted = await json(project, 'restart', '--daemon');
 
     assert.equal(restarted.code, 0, restarted.stderr);
     assert.notEqual(restarted.body.supervisorPid, started.supervisorPid);
-    await until(() => !lives(started.supervisorPid), { what: 'the end of the former supervisor', timeoutMs: 120_000 });
+    await until(() => !lives(started.supervisorPid), { what: 'the end of the former supervisor' });
     const so = requests.answered();
-    await until(() => requests.answered() > so + 50, { what: 'answers of the next worker', timeoutMs: 120_000 });
+    await until(() => requests.answered() > so + 50, { what: 'answers of the next worker' });
     const { sent, answered, refused, cut, others } = await requests.end();
     assert.deepEqual({ refused, cut, others, answered }, { refused: 0, cut: 0, others: [], answered: sent });
     const { body } = await json(project, 'status');
@@ -71,7 +71,7 @@ describe('a daemon that is replaced', () => {
         const { body } = await json(project, 'status');
         return body.ready && body.pid !== second.body.pid;
       },
-      { what: 'the next worker', timeoutMs: 120_000 },
+      { what: 'the next worker' },
     );
   });
 
@@ -83,7 +83,7 @@ describe('a daemon that is replaced', () => {
       project,
       settings: { port: project.port, upMs: 20_000, watchdogMs: 20_000, stopMs: 8_000 },
     });
-    await until(async () => (await old.status()).ready, { what: 'ready', timeoutMs: 120_000 });
+    await until(async () => (await old.status()).ready, { what: 'ready' });
     const before = await json(project, 'status');
 
     const { code, stderr, body } = await json(project, 'restart', '--daemon');
@@ -127,7 +127,7 @@ describe('a daemon that is replaced', () => {
         const { body } = await json(project, 'status');
         return body.ready && body.pid !== started.pid && body.supervisorPid === started.supervisorPid;
       },
-      { what: 'the next worker of the same supervisor', timeoutMs: 120_000 },
+      { what: 'the next worker of the same supervisor' },
     );
     assert.match(project.read('.svc/runtime.log'), /the supervisor could not be replaced/);
   });

@@ -51,10 +51,10 @@ const isUp = (run: Awaited<ReturnType<typeof daemon>>['run']): Promise<string> =
       const { runtimeId, state } = (await run('status')).body;
       return state === 'running' && runtimeId;
     },
-    { what: 'the worker to be up', timeoutMs: 60_000 },
+    { what: 'the worker to be up' },
   );
 
-describe('runtime restart', () => {
+describe('runtime restart', { concurrency: 3 }, () => {
   for (const flag of [[], ['--daemon']])
     it(`stops nothing where a plugin throws when it is loaded: restart ${flag.join('')}`, async (t) => {
       const { url, run, change } = await daemon(t);
@@ -130,7 +130,7 @@ describe('runtime restart', () => {
   });
 });
 
-describe('what else would end in a restart', () => {
+describe('what else would end in a restart', { concurrency: 3 }, () => {
   it('stops nothing where a plugin throws when it is loaded: runtime reload --or-restart', async (t) => {
     const { run, change } = await daemon(t);
     const started = await run('start', '--daemon');

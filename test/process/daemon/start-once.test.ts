@@ -1,68 +1,13 @@
-// `svc runtime start --once --mode test` as a harness runs it: what the report says, how it ends, and that nothing is left of it.
+// `svc runtime start --once --mode test` as a harness runs it: what the report says, and how it ends.
 import assert from 'node:assert/strict';
-import { createHash, randomUUID } from 'node:crypto';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { chmodSync } from 'node:fs';
+import { describe, it } from 'node:test';
 import { Sqlite } from '../../../shared/sqlite.ts';
-import type { OnceReport } from '../../../worker/runtime/once-types.ts';
-import { freePort, portProject, svc } from '../../support/svc-command.ts';
-import { type TemporaryProject, temporaryProject } from '../../support/temporary-project.ts';
+import { contents, once, setup, withPlugin } from '../../support/once.ts';
+import { portProject, svc } from '../../support/svc-command.ts';
+import { temporaryProject } from '../../support/temporary-project.ts';
 
-const AT_ONCE = 20;
-const TIMEOUT = { timeout: 180_000 };
-
-interface Once {
-  readonly code: number | null;
-  readonly stderr: string;
-  readonly report: OnceReport;
-}
-
-async function once(path: string, env: Readonly<Record<string, string>> = {}): Promise<Once> {
-  const { code, stdout, stderr } = await svc(['runtime', 'start', '--once', '--mode', 'test', '--json'], {
-    cwd: path,
-    env,
-  });
-  return { code, stderr, report: JSON.parse(stdout === '' ? '{}' : stdout) };
-}
-
-/** A project with one plugin of that source, under the slot `own`. */
-function withPlugin(t: TestContext, source: string, keys: Readonly<Record<string, unknown>> = {}): TemporaryProject {
-  return temporaryProject(t, {
-    config: { plugins: { sandbox: {}, own: { use: './plugins/own.ts' } }, ...keys },
-    plugins: { 'own.ts': `import { definePlugin, t } from 'svc';\n${source}` },
-  });
-}
-
-const setup = (body: string): string => `export default definePlugin({ name: 'own', setup(p) { ${body} } });`;
-
-/** Every name below a project's folder with what it holds; packages are a link. */
-function contents(folder: string, leaveOut = /$^/): string {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => !/^node_modules\b/.test(name) && !leaveOut.test(name))
-    .filter((name) => statSync(join(folder, name)).isFile())
-    .sort()
-    .map((name) => {
-      const file = join(folder, name);
-      const digest = createHash('sha256').update(readFileSync(file)).digest('hex');
-      return `${name} ${statSync(file).mtimeMs} ${digest}`;
-    })
-    .join('\n');
-}
-
-/** Processes whose folder this is (Linux). */
-const processesIn = (folder: string): readonly string[] =>
-  readdirSync('/proc').filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/cwd`) === folder;
-    } catch {
-      return false; // it is gone, or not ours
-    }
-  });
-
-describe('the report of --once', () => {
+describe('the report of --once', { concurrency: 3 }, () => {
   it('has generation, plugins, capabilities, endpoints, jobs, resources and what readiness requires', async (t) => {
     const { path } = withPlugin(
       t,
@@ -120,7 +65,12 @@ describe('the report of --once', () => {
   });
 
   it('tells what would not hold in production', async (t) => {
-    const { path, paths, write } = withPlugin(t, setup('setInterval(() => {}, 1_000);'), { http: { port: 0 } });
+    const { path, paths, write } = withPlugin(
+      t,
+      setup('setInterval(() => {}, 1_000);'),
+      { http: { port: 0 } },
+      'own.ts',
+    );
     write('.env', '');
     chmodSync(paths.env, 0o644);
     write('.svc/kept', '');
@@ -151,46 +101,71 @@ describe('the report of --once', () => {
   });
 });
 
-describe('--once ends with 1 and the name', () => {
-  const FAULTS: readonly (readonly [what: string, source: string, component: string, message: RegExp])[] = [
-    ['setup that throws', setup("throw new Error('no luck');"), 'root/own', /no luck/],
-    ['setup that rejects', setup("return Promise.reject(new Error('no luck'));"), 'root/own', /no luck/],
-    ['module that throws', "throw new Error('no luck');", 'root/own', /no luck/],
-    ['module that ends the process', 'process.exit(0);', 'root/own', /cannot be loaded: process\.exit\(0\) was called/],
-    ['setup that ends the process', setup('process.exit();'), 'root/own', /process\.exit\(\) was called/],
-    ['setup that really ends it', setup('process.reallyExit(0);'), 'root/own', /process\.reallyExit\(0\) was called/],
-    ['module without a definition', 'export default 1;', 'root/own', /definition/],
-    [
-      'resource that does not open',
-      setup("p.resource('store', async () => { throw new Error('no luck'); }, () => {});"),
-      'root/own',
-      /resource store .* no luck/,
-    ],
-    ['time that nobody can read', setup("p.cron('daily', { at: 'now and then' }, () => {});"), 'root/own', /daily/],
-    [
-      'key that its schema refuses',
-      "export default definePlugin({ name: 'own', config: { size: t.integer() }, setup() {} });",
-      '/plugins/own/size',
-      /svc\.config\.yml:\d+:\d+ /,
-    ],
+describe('--once ends with 1 and the name', { concurrency: 3 }, () => {
+  const FAULTS: readonly (readonly [slot: string, source: string, message: RegExp])[] = [
+    ['throws', setup("throw new Error('no luck');"), /no luck/],
+    ['rejects', setup("return Promise.reject(new Error('no luck'));"), /no luck/],
+    ['throws-loaded', "throw new Error('no luck');", /no luck/],
+    ['ends-loaded', 'process.exit(0);', /cannot be loaded: process\.exit\(0\) was called/],
+    ['ends', setup('process.exit();'), /process\.exit\(\) was called/],
+    ['really-ends', setup('process.reallyExit(0);'), /process\.reallyExit\(0\) was called/],
+    ['undefined', 'export default 1;', /definition/],
+    ['time', setup("p.cron('daily', { at: 'now and then' }, () => {});"), /daily/],
   ];
-  for (const [what, source, component, message] of FAULTS) {
-    it(`for a ${what}`, async (t) => {
-      const { path } = withPlugin(t, source);
-
-      const { code, report, stderr } = await once(path);
-
-      assert.equal(code, 1, stderr);
-      assert.equal(report.ok, false);
-      assert.equal(report.generation, null);
-      assert.deepEqual(
-        report.faults.map((fault) => fault.component),
-        [component],
-      );
-      assert.match(report.faults[0]?.message ?? '', message);
-      assert.match(stderr, new RegExp(component));
+  it('for each of many plugins that cannot be loaded or set up', async (t) => {
+    const { path } = temporaryProject(t, {
+      config: { plugins: Object.fromEntries(FAULTS.map(([slot]) => [slot, { use: `./plugins/${slot}.js` }])) },
+      plugins: Object.fromEntries(
+        FAULTS.map(([slot, source]) => [`${slot}.js`, `import { definePlugin, t } from 'svc';\n${source}`]),
+      ),
     });
-  }
+
+    const { code, report, stderr } = await once(path);
+
+    assert.equal(code, 1, stderr);
+    assert.deepEqual([report.ok, report.generation], [false, null]);
+    assert.deepEqual(
+      report.faults.map(({ component }) => component).toSorted(),
+      FAULTS.map(([slot]) => `root/${slot}`).toSorted(),
+    );
+    for (const [slot, , message] of FAULTS) {
+      assert.match(report.faults.find(({ component }) => component === `root/${slot}`)?.message ?? '', message);
+      assert.match(stderr, new RegExp(`root/${slot}`));
+    }
+  });
+
+  it('for a resource that does not open', async (t) => {
+    const { path } = withPlugin(
+      t,
+      setup("p.resource('store', async () => { throw new Error('no luck'); }, () => {});"),
+    );
+
+    const { code, report } = await once(path);
+
+    assert.deepEqual([code, report.ok, report.generation], [1, false, null]);
+    assert.deepEqual(
+      report.faults.map(({ component }) => component),
+      ['root/own'],
+    );
+    assert.match(report.faults[0]?.message ?? '', /resource store .* no luck/);
+  });
+
+  it('for a key that its schema refuses', async (t) => {
+    const { path } = withPlugin(
+      t,
+      "export default definePlugin({ name: 'own', config: { size: t.integer() }, setup() {} });",
+    );
+
+    const { code, report, stderr } = await once(path);
+
+    assert.deepEqual([code, report.ok, report.generation], [1, false, null]);
+    assert.deepEqual(
+      report.faults.map(({ component }) => component),
+      ['/plugins/own/size'],
+    );
+    assert.match(report.faults[0]?.message ?? '', /svc\.config\.yml:\d+:\d+ /);
+    assert.match(stderr, /\/plugins\/own\/size/);
+  });
 
   it('with what a plugin prints on stderr, and its report alone on stdout', async (t) => {
     const { path } = withPlugin(t, "console.log('one'); process.stdout.write('two\\n'); throw new Error('no luck');");
@@ -211,7 +186,7 @@ describe('--once ends with 1 and the name', () => {
       const { path, write, read } = withPlugin(
         t,
         `export default definePlugin({ name: 'own', config: { key: t.secret() }, setup(p) { ${body} } });`,
-        { plugins: { own: { use: './plugins/own.ts', key: '${OWN_KEY}' } } },
+        { plugins: { own: { use: './plugins/own.js', key: '${OWN_KEY}' } } },
       );
       write('.env', `${read('.env')}OWN_KEY=a-key-that-nobody-sees\n`);
 
@@ -315,86 +290,3 @@ describe('--once ends with 1 and the name', () => {
     assert.ok(report.faults[0]?.hint);
   });
 });
-
-describe('--once leaves nothing', () => {
-  it('in a fresh project, and needs no port', async (t) => {
-    const port = await freePort();
-    const { path } = await portProject(t, { keys: { http: { port, token: '${HTTP_TOKEN}' } } });
-    const holder = createServer().listen(port, '127.0.0.1');
-    t.after(() => holder.close());
-    const before = contents(path);
-
-    const { code, stderr } = await once(path);
-
-    assert.equal(code, 0, stderr);
-    assert.equal(contents(path), before);
-  });
-
-  it(`of ${AT_ONCE} at once beside a running daemon, which goes on undisturbed`, TIMEOUT, async (t) => {
-    const scratch = mkdtempSync(join(tmpdir(), 'svc-once-'));
-    t.after(() => rmSync(scratch, { recursive: true, force: true }));
-    const { path, url, token } = await portProject(t, {
-      plugins: {
-        'own.ts': `import { definePlugin } from 'svc';\n${setup("p.resource('store', async () => 1, () => {});")}`,
-        'own.js': `import { definePlugin } from 'svc';\n${setup('')}`,
-      },
-      keys: { plugins: { sandbox: {}, echo: {}, own: { use: './plugins/own' } } },
-    });
-    const started = await svc(['runtime', 'start', '--daemon'], { cwd: path });
-    assert.equal(started.code, 0, started.stderr);
-    const status = async () => {
-      const { code, stdout } = await svc(['runtime', 'status', '--json'], { cwd: path });
-      const { pid, supervisorPid, runtimeId, generation, ready } = JSON.parse(stdout);
-      return { code, pid, supervisorPid, runtimeId, generation, ready };
-    };
-    const before = await status();
-    const files = contents(path, VOLATILE);
-    // Of every kind: a socket is no file that has contents.
-    const entries = (): readonly string[] =>
-      readdirSync(path, { recursive: true, encoding: 'utf8' })
-        .filter((name) => !/^node_modules\b|-wal$|-shm$/.test(name))
-        .sort();
-    const names = entries();
-
-    const writes: number[] = [];
-    const pause = async (): Promise<void> => void writes.push(await writeSomething(url, token));
-    const all = await Promise.all(
-      Array.from({ length: AT_ONCE }, async () => {
-        await pause();
-        const ended = await once(path, { TMPDIR: scratch });
-        await pause();
-        return ended;
-      }),
-    );
-
-    for (const { code, report, stderr } of all) {
-      assert.equal(code, 0, stderr);
-      assert.deepEqual([report.ok, report.database?.state], [true, 'current']);
-    }
-    assert.equal(contents(path, VOLATILE), files);
-    assert.deepEqual(entries(), names);
-    assert.deepEqual(readdirSync(scratch), []);
-    assert.deepEqual(await status(), before);
-    if (process.platform === 'linux')
-      assert.deepEqual(new Set(processesIn(path).map(Number)), new Set([before.pid, before.supervisorPid]));
-    assert.deepEqual([...new Set(writes)], [200]);
-    assert.equal((await svc(['runtime', 'stop'], { cwd: path })).code, 0);
-    assert.deepEqual(
-      readdirSync(join(path, '.svc')).filter((name) => /-wal$|-shm$/.test(name)),
-      [],
-    );
-  });
-});
-
-/** The running worker stores something; its answer says whether it could. */
-async function writeSomething(url: string, token: string): Promise<number> {
-  const { status } = await fetch(`${url}/api/system/ingress`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ state: 'paused', reason: randomUUID() }),
-  });
-  return status;
-}
-
-/** What the daemon itself goes on writing. */
-const VOLATILE = /\.log$|-wal$|-shm$|\.known$|\.json$/;

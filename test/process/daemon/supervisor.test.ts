@@ -31,7 +31,7 @@ async function deferred(t: TestContext) {
   }
 }
 
-describe('the supervisor and ends of its worker', () => {
+describe('the supervisor and ends of its worker', { concurrency: 3 }, () => {
   it('starts the worker again after SIGKILL', async (t) => {
     const run = supervise(t, 'healthy');
     const first = await run.state('running');
@@ -190,7 +190,7 @@ describe('the supervisor and ends of its worker', () => {
   });
 });
 
-describe('the machine of a real supervisor', () => {
+describe('the machine of a real supervisor', { concurrency: 3 }, () => {
   it('decides alone: what was traced replays through it to the same states', async (t) => {
     const run = supervise(t, 'exits-51-once');
     await until(async () => (await run.status()).exits.length === 1 && (await run.status()).ready, {
@@ -215,8 +215,8 @@ describe('the machine of a real supervisor', () => {
   });
 });
 
-describe('the supervisor and its own end', () => {
-  it('starts after it was killed, and keeps the budget of its former life (W4)', async (t) => {
+describe('the supervisor and its own end', { concurrency: 3 }, () => {
+  it('starts after it was killed, and keeps the budget of its former life', async (t) => {
     const project = temporaryProject(t);
     const first = supervise(t, 'healthy', { project });
     await first.state('running');
@@ -313,7 +313,7 @@ describe('the supervisor and its own end', () => {
   });
 });
 
-describe('the supervisor on command', () => {
+describe('the supervisor on command', { concurrency: 3 }, () => {
   it('restarts the worker', async (t) => {
     const run = supervise(t, 'healthy');
     const first = await run.state('running');

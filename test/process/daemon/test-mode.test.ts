@@ -21,7 +21,7 @@ const answers = (url: string): Promise<boolean> =>
     () => false, // nobody listens
   );
 
-describe('a host in mode test', () => {
+describe('a host in mode test', { concurrency: 3 }, () => {
   const refused = (
     name: string,
     setup: { readonly keys: string; readonly env?: Readonly<Record<string, string>> },
@@ -91,7 +91,7 @@ describe('a host in mode test', () => {
   });
 });
 
-describe('--once without a mode', () => {
+describe('--once without a mode', { concurrency: 3 }, () => {
   it('says in which mode it runs', async (t) => {
     const { path } = temporaryProject(t);
 

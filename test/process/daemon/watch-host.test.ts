@@ -5,8 +5,6 @@ import { describe, it, type TestContext } from 'node:test';
 import { portProject, type StartedSvc, startSvc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 
-const WAIT_MS = 120_000;
-
 const source = (version: string): string => `import { definePlugin, t } from 'svc';
 import { name } from './name.ts';
 const version: string = '${version}';
@@ -51,13 +49,13 @@ async function author(t: TestContext): Promise<Author> {
           save();
           return JSON.stringify(await answer()) === JSON.stringify(expected);
         },
-        { what: JSON.stringify(expected), timeoutMs: WAIT_MS, everyMs: 700 },
+        { what: JSON.stringify(expected), everyMs: 700 },
       ).catch((error: unknown) => assert.fail(`${String(error)}\n${run.output().slice(-4_000)}`));
     },
   };
 }
 
-describe('svc runtime start in development', () => {
+describe('svc runtime start in development', { concurrency: 3 }, () => {
   it('serves what was saved: TypeScript, a file that it imports, configuration and .env; refuses what is broken and goes on', async (t) => {
     const { run, write, writeEnv, configure, serves, answer } = await author(t);
     const served = { version: '1', name: 'ann', word: 'one', key: 'first-key' };
@@ -68,7 +66,7 @@ describe('svc runtime start in development', () => {
       write('plugins/own/name.ts', "export const name = 'bob';\n"),
     );
     write('plugins/own/index.ts', 'const = broken');
-    await until(() => /generation not committed/.test(run.output()), { what: 'the refusal', timeoutMs: WAIT_MS });
+    await until(() => /generation not committed/.test(run.output()), { what: 'the refusal' });
     assert.deepEqual(await answer(), { ...served, version: '2', name: 'bob' });
     assert.match(run.output(), /plugins\/own/);
     await serves({ ...served, version: '3', name: 'bob' }, () => write('plugins/own/index.ts', source('3')));
@@ -87,14 +85,14 @@ describe('svc runtime start in development', () => {
           write('package-lock.json', JSON.stringify({ lockfileVersion: (version += 1), packages: {} }));
         return run.child.exitCode !== null;
       },
-      { what: 'the end', timeoutMs: WAIT_MS, everyMs: 700 },
+      { what: 'the end', everyMs: 700 },
     );
 
     assert.equal((await run.ended).code, 75, run.output());
   });
 });
 
-describe('a plugin from a package', () => {
+describe('a plugin from a package', { concurrency: 3 }, () => {
   it('is found by its name, scoped or not, in development and in production', async (t) => {
     const plugin = (name: string): string => `import { definePlugin } from 'svc';
 export default definePlugin({ name: '${name}', setup(p) { p.route('GET /', { scope: 'none' }, () => ({ text: '${name}' })); } });
@@ -118,7 +116,7 @@ export default definePlugin({ name: '${name}', setup(p) { p.route('GET /', { sco
       t.after(() => void run.child.kill('SIGKILL'));
       const said = async (slot: string): Promise<string> => (await fetch(`${project.url}/plugins/${slot}/`)).text();
 
-      await until(async () => (await said('plain')) === 'plain', { what: `the plugin in ${mode}`, timeoutMs: WAIT_MS });
+      await until(async () => (await said('plain')) === 'plain', { what: `the plugin in ${mode}` });
       assert.equal(await said('scoped'), 'scoped', run.output());
       run.child.kill('SIGTERM');
       assert.equal((await run.ended).code, 0);

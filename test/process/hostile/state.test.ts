@@ -30,7 +30,7 @@ import { portProject, startSvc, svc } from '../../support/svc-command.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
-const PATIENT = { timeoutMs: 60_000, everyMs: 50 };
+const PATIENT = { everyMs: 50 };
 const ACKNOWLEDGED = 7;
 
 /** Writes over a part of the file, which keeps its size. */

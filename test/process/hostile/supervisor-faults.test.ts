@@ -238,11 +238,9 @@ async function start(t: Cleanup, { prepare, user = OTHER_USER }: Fault): Promise
 }
 
 const isReady = (host: Host, before = ''): Promise<unknown> =>
-  until(async () => (await host.status()).ready, { what: 'a ready host', timeoutMs: 40_000 }).catch(
-    (error: unknown) => {
-      throw new Error(`${String(error)}\n${before}\n${host.log().split('\n').slice(-12).join('\n')}`, { cause: error });
-    },
-  );
+  until(async () => (await host.status()).ready, { what: 'a ready host' }).catch((error: unknown) => {
+    throw new Error(`${String(error)}\n${before}\n${host.log().split('\n').slice(-12).join('\n')}`, { cause: error });
+  });
 
 /** What the machine of the supervisor has taken in of the end of this run: asked of the trace, which no fault reaches. */
 const hasTakenIn = (host: Host, run: number): boolean =>
@@ -270,7 +268,7 @@ describe('a fault under a daemon', { skip: missing, concurrency: SIDE_BY_SIDE },
         assert.equal(lastState(host), 'stopped');
         return;
       }
-      await until(() => hasTakenIn(host, 1), { what: 'the end of the worker to be taken in', timeoutMs: 30_000 });
+      await until(() => hasTakenIn(host, 1), { what: 'the end of the worker to be taken in' });
       const restarted = await command(host, fault, 'restart', '--timeout', '1');
       fault.end(host);
       await isReady(host, restarted.stderr);

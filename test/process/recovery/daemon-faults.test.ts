@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts';
 
 const noSmallDisk = smallDiskMissing();
 const MIB = 1024 * 1024;
-const PATIENT = { timeoutMs: 120_000, everyMs: 100 };
+const PATIENT = { everyMs: 100 };
 
 /** Two MiB of lines, where a pipe holds 64 KiB. */
 const TALKER = `import { existsSync, rmSync } from 'node:fs';

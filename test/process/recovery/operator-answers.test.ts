@@ -162,7 +162,6 @@ async function started(t: TestContext, cwd: string): Promise<ReturnType<typeof s
   t.after(() => run.child.kill('SIGKILL'));
   await until(async () => (await svc(['runtime', 'status'], { cwd })).code === 0, {
     what: 'ready',
-    timeoutMs: 120_000,
   });
   return run;
 }

@@ -60,7 +60,7 @@ describe('a worker that is the first process', NEEDS, () => {
         ended = how;
       });
 
-      await until(() => ended !== undefined, { what: 'its end', timeoutMs: 120_000 });
+      await until(() => ended !== undefined, { what: 'its end' });
 
       assert.equal(ended?.code, 0, `${ended?.stdout}${ended?.stderr}`);
     });

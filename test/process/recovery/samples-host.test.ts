@@ -70,7 +70,7 @@ async function killed(host: RunningHost): Promise<void> {
 }
 
 async function shows(host: RunningHost, count: number): Promise<readonly string[]> {
-  await until(async () => (await shown(host)).length >= count, { what: `${count} messages`, timeoutMs: 120_000 });
+  await until(async () => (await shown(host)).length >= count, { what: `${count} messages` });
   return (await shown(host)).map(({ text }) => text);
 }
 
@@ -123,7 +123,6 @@ describe('the samples on the real host, killed after every acknowledgement', () 
       await killed(host);
       await until(async () => (await shown(host))[0]?.text.includes('1 votes') === true, {
         what: 'the vote',
-        timeoutMs: 120_000,
       });
     }
 
@@ -239,11 +238,10 @@ describe('the samples on the real host, killed after every acknowledgement', () 
       await until(async () => (await deliver(n)) === 200 && statuses.push(200), { what: 'the acknowledgement' });
       await killed(host);
     }
-    await until(() => posted.size >= 4, { what: 'the answers', timeoutMs: 120_000 });
+    await until(() => posted.size >= 4, { what: 'the answers' });
     await killed(host);
     await until(async () => ((await host.get('api/outbox?state=sent&limit=1')) as { total: number }).total === 4, {
       what: 'all to be sent',
-      timeoutMs: 120_000,
     });
 
     assert.equal(statuses.length, 3);

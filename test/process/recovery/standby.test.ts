@@ -28,7 +28,7 @@ async function pair(project: Project): Promise<Pair> {
       const found = await status(project);
       return found.ready && found.standby === 'ready' ? found : undefined;
     },
-    { what: 'a worker and its spare', timeoutMs: 120_000 },
+    { what: 'a worker and its spare' },
   );
   const lines = project.read('.svc/runtime.log').trimEnd().split('\n');
   const spare = lines.map((line) => JSON.parse(line)).findLast(({ msg }) => msg === 'spare worker ready');
@@ -74,7 +74,6 @@ async function lookUntilReaped({ worker, spare, ...project }: Project & Pair) {
 const isInPlace = (host: Project & Pair): Promise<unknown> =>
   until(async () => [await status(host)].find(({ pid, ready }) => pid === host.spare && ready), {
     what: 'the spare in its place',
-    timeoutMs: 120_000,
   });
 
 describe('a spare worker', () => {
@@ -115,20 +114,19 @@ describe('a spare worker', () => {
     const stores = (pid: number) => openFiles(pid).filter((file) => /\.sqlite|writer\.lock/.test(file));
     const before = { worker: stores(host.worker).length > 0, spare: stores(host.spare) };
     const requests = sendSteadily(`${host.url}/pub/health`, 100);
-    await until(() => requests.answered() > 20, { what: 'answers', timeoutMs: 120_000 });
+    await until(() => requests.answered() > 20, { what: 'answers' });
 
     process.kill(host.worker, 'SIGKILL');
 
     const next = await until(async () => ((await status(host)).pid === host.spare ? pair(host) : undefined), {
       what: 'the spare in its place',
-      timeoutMs: 120_000,
     });
     const { refused, others } = await requests.end();
     assert.deepEqual(before, { worker: true, spare: [] });
     assert.deepEqual({ refused, others }, { refused: 0, others: [] });
     assert.notEqual(next.spare, host.spare);
     assert.equal((await svc(['runtime', 'stop'], { cwd: host.path })).code, 0);
-    await until(() => !lives(next.spare), { what: 'the end of the spare', timeoutMs: 120_000 });
+    await until(() => !lives(next.spare), { what: 'the end of the spare' });
   });
 
   it('is not taken once the lockfile has changed', async (t) => {
@@ -139,7 +137,7 @@ describe('a spare worker', () => {
 
     assert.equal(code, 0);
     assert.notEqual((await status(host)).pid, host.spare);
-    await until(() => !lives(host.spare), { what: 'the end of the spare', timeoutMs: 120_000 });
+    await until(() => !lives(host.spare), { what: 'the end of the spare' });
   });
 
   it('starts with the configuration as it is at its turn, not as it was while it waited', async (t) => {
@@ -154,7 +152,7 @@ describe('a spare worker', () => {
         const found = await status(host);
         return found.pid === host.spare && found.ready ? found : undefined;
       },
-      { what: 'the spare in its place', timeoutMs: 120_000 },
+      { what: 'the spare in its place' },
     );
     assert.notEqual(after.configVersion, before.configVersion);
   });
@@ -170,7 +168,7 @@ describe('a spare worker', () => {
         const found = await status(host);
         return found.state === 'failed' ? found : undefined;
       },
-      { what: 'the refusal', timeoutMs: 120_000 },
+      { what: 'the refusal' },
     );
     assert.match(JSON.stringify(after.exits.at(-1)), /no_such_key/);
   });
@@ -180,7 +178,6 @@ describe('a spare worker', () => {
     process.kill(host.spare, 'SIGKILL');
     await until(async () => (await status(host)).standby === 'none', {
       what: 'its loss to be seen',
-      timeoutMs: 120_000,
     });
 
     assert.match(
@@ -199,11 +196,10 @@ describe('a spare worker', () => {
 
     const after = await until(async () => ((await status(host)).pid === host.worker ? undefined : pair(host)), {
       what: 'the next worker',
-      timeoutMs: 120_000,
     });
     assert.notEqual(after.worker, host.spare);
     assert.equal((await status(host)).exits.length, 1);
-    await until(() => !lives(host.spare), { what: 'the end of the stopped one', timeoutMs: 120_000 });
+    await until(() => !lives(host.spare), { what: 'the end of the stopped one' });
   });
 
   it('ends with its supervisor', async (t) => {
@@ -211,6 +207,6 @@ describe('a spare worker', () => {
 
     process.kill(host.supervisor, 'SIGKILL');
 
-    await until(() => !lives(host.spare) && !lives(host.worker), { what: 'the end of both', timeoutMs: 120_000 });
+    await until(() => !lives(host.spare) && !lives(host.worker), { what: 'the end of both' });
   });
 });

@@ -7,7 +7,6 @@ import { describe, it, type TestContext } from 'node:test';
 import type { SupervisorSettings } from '../../../shared/api/ipc.ts';
 import { bootId, identify } from '../../../shared/process/process-identity.ts';
 import { supervisedBy } from '../../../supervisor/workers/process-group.ts';
-import { playedFairly } from '../../support/fair-time.ts';
 import { overWorkers } from '../../support/process/fixture-workers.ts';
 import { lateGroupKill } from '../../support/process/late-group-kill.ts';
 import { lives, type Supervised } from '../../support/process/supervised.ts';
@@ -80,27 +79,25 @@ describe('the process group of a worker', () => {
   });
 
   it('is still on its way when a start asks for a spare that was killed: that one is not taken', async (t) => {
-    // A machine that stands still for as long as the group takes lets the start have the spare before that is killed.
-    await playedFairly(LATE_MS / 2, async () => {
-      const run = start(t, { settings: { standby: true } });
-      const worker = (await run.state('running')).pid ?? 0;
-      const readyLine = () =>
-        run
-          .log()
-          .split('\n')
-          .find((line) => line.includes('"msg":"spare worker ready"'));
-      const spare = JSON.parse(await until(readyLine, { what: 'a spare' })).pid;
+    const run = start(t, { settings: { standby: true } });
+    const worker = (await run.state('running')).pid ?? 0;
+    const readyLine = () =>
+      run
+        .log()
+        .split('\n')
+        .find((line) => line.includes('"msg":"spare worker ready"'));
+    const spare = JSON.parse(await until(readyLine, { what: 'a spare' })).pid;
 
-      process.kill(worker, 'SIGKILL');
-      await until(() => !lives(worker), { what: 'the end of the worker' });
-      process.kill(spare, 'SIGKILL');
-      await until(async () => [await run.status()].find((now) => now.ready && now.pid !== worker), {
-        what: 'the next worker',
-      });
-
-      const { exits, budget } = await run.status();
-      assert.deepEqual([exits.length, budget?.left], [1, 3]);
+    // While it stands still: it hears of both ends before the group of the worker has ended.
+    run.child.kill('SIGSTOP');
+    for (const pid of [worker, spare]) process.kill(pid, 'SIGKILL');
+    run.child.kill('SIGCONT');
+    await until(async () => [await run.status()].find((now) => now.ready && now.pid !== worker), {
+      what: 'the next worker',
     });
+
+    const { exits, budget } = await run.status();
+    assert.deepEqual([exits.length, budget?.left], [1, 3]);
   });
 
   it('is waited for no longer than 2 s where it cannot be ended, and named', async (t) => {

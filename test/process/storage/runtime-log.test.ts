@@ -45,7 +45,7 @@ describe('rotation of the runtime log', () => {
     // None goes, however much is said until a busy machine looks.
     const run = supervise(t, 'talks-a-lot', { settings: { logBytes: 1_000_000, logFiles: 1_000 } });
     await run.state('running');
-    await until(() => existsSync(`${run.project.paths.runtimeLog}.20`), { what: '20 rotations', timeoutMs: 120_000 });
+    await until(() => existsSync(`${run.project.paths.runtimeLog}.20`), { what: '20 rotations' });
 
     await run.call('stop');
     await run.ended;
@@ -67,7 +67,6 @@ describe('rotation of the runtime log', () => {
       () => (run.log().match(/log rotated/g) ?? []).length > 0 && existsSync(`${run.project.paths.runtimeLog}.2`),
       {
         what: 'rotations',
-        timeoutMs: 120_000,
       },
     );
 
@@ -179,7 +178,7 @@ describe('a state folder that takes no writes', { skip: noSmallDisk }, () => {
         const now = await run.status();
         return now.state === 'running' && now.pid !== first.pid && now.ready ? now : undefined;
       },
-      { what: 'the next worker', timeoutMs: 120_000 },
+      { what: 'the next worker' },
     );
     assert.deepEqual([second.exits[0]?.code, second.exits[0]?.reason], [51, 'restart_requested']);
     assert.match(second.notes.join(), /the record could not be written/);

@@ -5,6 +5,7 @@
 //       comes before all of it.
 //   P2  A session that is resumed is told all that it has not heard; one that was forgotten is invalid.
 //   P3  An address for interactions is asked with a good and with a bad signature before it is taken.
+/* oxlint-disable eslint/no-restricted-properties -- a platform has limits of time of its own */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
 // An adapter of an imaginary platform over HTTP, sound but for one fault; and that platform.
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type AdapterModule,
@@ -135,7 +135,7 @@ export function faultyAdapter(fault: Fault): AdapterModule {
   const told = new WeakSet<Account>();
 
   const arrival = ({ id, room, from, text }: Said): Arrival => ({
-    id: has('makes-up-ids') ? `${id}-${performance.now()}` : id,
+    id: has('makes-up-ids') ? `${id}-${randomUUID()}` : id,
     conversation: { id: room, kind: 'group' },
     user: { id: from, name: from, admin: false, self: from === US },
     sentAt: 0,

@@ -1,4 +1,5 @@
 // Writes 200 MB of lines to a log at full speed, in the way that its argument names, and prints what it took.
+/* oxlint-disable eslint/no-restricted-properties -- figures of npm run bench -- logs */
 import { randomBytes } from 'node:crypto';
 import { openSync, statSync, writeSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,5 +1,6 @@
 // What a command of the CLI gets, with its output kept: for running a command's function in a test.
-import type { CommandContext } from '../../../supervisor/cli/command.ts';
+import type { Command, CommandContext } from '../../../supervisor/cli/command.ts';
+import { parseCommand } from '../../../supervisor/cli/program.ts';
 
 export interface Output {
   readonly texts: string[];
@@ -41,4 +42,16 @@ export function commandContext({ cwd, json = false, env = {} }: ContextOptions):
     },
   };
   return { context, output };
+}
+
+/** Runs a command here, with --json: its code, and what it prints as a document. */
+export async function runCommand(
+  command: Command,
+  words: readonly string[],
+  options: Omit<ContextOptions, 'json'>,
+): Promise<{ readonly code: number; readonly document: unknown }> {
+  const { context, output } = commandContext({ ...options, json: true });
+  const { args, options: parsed } = parseCommand(command, words);
+  const code = await command.run(context, args, parsed);
+  return { code, document: output.documents.at(-1) };
 }

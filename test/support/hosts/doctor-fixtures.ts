@@ -10,7 +10,7 @@ import { userServiceName } from '../../../supervisor/cli/service/names.ts';
 import { migrate } from '../../../worker/database/migrate.ts';
 import { LoopDisk, loopDiskMissing } from '../disk/loop-disk.ts';
 import { freePort } from '../free-port.ts';
-import { startSvc, svc } from '../svc-command.ts';
+import { startSvc, svc, untilReady } from '../svc-command.ts';
 import type { TemporaryProject } from '../temporary-project.ts';
 import { until } from '../until.ts';
 
@@ -86,10 +86,7 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
   'owner.single': async (project, t) => {
     const run = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: project.path });
     t.after(() => run.child.kill('SIGKILL'));
-    await until(async () => (await svc(['runtime', 'status'], { cwd: project.path })).code === 0, {
-      what: 'ready',
-      timeoutMs: 60_000,
-    });
+    await untilReady(`http://127.0.0.1:${project.port}`);
     rmSync(`${project.path}/.svc/worker.sock`);
     run.child.kill('SIGSTOP');
   },
@@ -103,7 +100,6 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     t.after(() => run.child.kill('SIGKILL'));
     await until(async () => /cannot be loaded/.test((await svc(['runtime', 'status'], { cwd: project.path })).stdout), {
       what: 'a host that is up and not ready',
-      timeoutMs: 60_000,
     });
   },
   'runtime.endpoints': async (project, t) => {
@@ -116,7 +112,6 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     t.after(() => run.child.kill('SIGKILL'));
     await until(async () => /offline/.test((await svc(['endpoints', 'list'], { cwd: project.path })).stdout), {
       what: 'an account that has found nobody',
-      timeoutMs: 60_000,
     });
   },
   'machine.clock': ({ write, paths }) => {

@@ -78,7 +78,6 @@ export async function runningHost(
     const ended = (): number | string | null => host.exitCode ?? host.signalCode;
     await until(async () => ended() !== null || (await fetch(`${url}pub/health`)).ok, {
       what: 'the host to be up',
-      timeoutMs: 120_000,
       everyMs: 25,
     });
     if (ended() !== null) throw new Error(`the host ended with ${ended()}:\n${output}`);

@@ -58,7 +58,7 @@ export async function startAttack(t: Cleanup, order: AttackOrder): Promise<Attac
   });
   const stop = (): Promise<void> => ended(child);
   t.after(stop);
-  await until(() => counts.made >= order.connections, { what: `${order.connections} connections`, timeoutMs: 120_000 });
+  await until(() => counts.made >= order.connections, { what: `${order.connections} connections` });
   return { counts: () => counts, stop };
 }
 

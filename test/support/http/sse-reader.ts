@@ -37,8 +37,7 @@ export async function openSse(url: string, headers: Readonly<Record<string, stri
     find: (event) => state.blocks.find((block) => block.event === event),
     lastId: () => state.blocks.findLast(({ id }) => id !== undefined)?.id,
     close: () => abort.abort(),
-    waitFor: (event) =>
-      until(() => state.blocks.find((block) => block.event === event), { what: event, timeoutMs: 60_000 }),
+    waitFor: (event) => until(() => state.blocks.find((block) => block.event === event), { what: event }),
   };
   void done; // ends with the response; a reset by either side is an end too
   return reader;

@@ -1,4 +1,5 @@
 // Requests at a steady rate, each over a connection of its own, and what became of each: refused, cut after it was accepted, answered, after how long.
+/* oxlint-disable eslint/no-restricted-properties -- sends at a rate; its waits are figures of npm run bench */
 import { type RequestOptions, request } from 'node:http';
 
 export interface SteadyTally {
@@ -8,8 +9,8 @@ export interface SteadyTally {
   readonly refused: number;
   /** Accepted and then cut: a worker died over them. */
   readonly cut: number;
-  /** When the last of those was sent, as performance.now() tells it; -Infinity where there is none. */
-  readonly lastCutSentAt: number;
+  /** Of those the one that was sent last, counted from 1; 0 where there is none. */
+  readonly lastCut: number;
   /** How long each of those waited that had an answer, from when it was sent first. */
   readonly waitsMs: readonly number[];
   /** Whatever else went wrong. */
@@ -19,6 +20,8 @@ export interface SteadyTally {
 export interface SteadyRequests {
   /** Answers so far. */
   readonly answered: () => number;
+  /** How many were sent so far. */
+  readonly sent: () => number;
   /** Sends once more what nobody accepted. */
   again(): void;
   /** Sends no more, and waits for what is under way. */
@@ -26,6 +29,7 @@ export interface SteadyRequests {
 }
 
 const WAIT_MS = 30_000;
+const MOST_SAID = 1_000;
 
 /** What is sent, where that is no GET. */
 export interface SteadyRequest extends Pick<RequestOptions, 'method' | 'headers'> {
@@ -35,8 +39,7 @@ export interface SteadyRequest extends Pick<RequestOptions, 'method' | 'headers'
 
 export function sendSteadily(url: string, perSecond: number, what?: SteadyRequest): SteadyRequests {
   const none = { sent: 0, answered: 0, refused: 0, cut: 0 };
-  const never = { lastCutSentAt: Number.NEGATIVE_INFINITY };
-  const tally: Counts = { ...none, ...never, waitsMs: [], others: [], refusedOnes: [] };
+  const tally: Counts = { ...none, lastCut: 0, waitsMs: [], others: [], refusedOnes: [] };
   const open = new Set<Promise<void>>();
   const sendAt = (sentAt: number): void => {
     const one = send({ url, ...what }, tally, sentAt).finally(() => open.delete(one));
@@ -51,6 +54,7 @@ export function sendSteadily(url: string, perSecond: number, what?: SteadyReques
   }, 1_000 / perSecond);
   return {
     answered: () => tally.answered,
+    sent: () => tally.sent,
     again() {
       for (const sentAt of tally.refusedOnes.splice(0)) sendAt(sentAt);
     },
@@ -67,7 +71,7 @@ interface Counts {
   answered: number;
   refused: number;
   cut: number;
-  lastCutSentAt: number;
+  lastCut: number;
   readonly waitsMs: number[];
   readonly others: string[];
   /** When each of those was sent that nobody accepted. */
@@ -79,17 +83,22 @@ function send(
   tally: Counts,
   sentAt: number,
 ): Promise<void> {
+  const number = tally.sent + 1;
   const cut = (): void => {
     tally.cut += 1;
-    tally.lastCutSentAt = Math.max(tally.lastCutSentAt, sentAt);
+    tally.lastCut = Math.max(tally.lastCut, number);
   };
   return new Promise((resolve) => {
     const call = request(url, { ...options, agent: false, timeout: WAIT_MS }, (response) => {
-      response.resume().on('error', () => {}); // `close` tells
+      let said = '';
+      response.on('error', () => {}); // `close` tells
+      response.setEncoding('utf8').on('data', (text: string) => {
+        if (said.length < MOST_SAID) said += text;
+      });
       response.on('close', () => {
         if (!response.complete) cut();
         else if (Math.floor((response.statusCode ?? 0) / 100) === 2) answered(tally, sentAt);
-        else tally.others.push(`status ${response.statusCode}`);
+        else tally.others.push(`status ${response.statusCode}: ${said}`);
         resolve();
       });
     });

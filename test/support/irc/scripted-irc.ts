@@ -9,8 +9,8 @@ import { Registration, type RegistrationOptions } from './irc-registration.ts';
 
 export interface ScriptedIrc {
   readonly port: number;
-  /** Every line of the client, oldest first, with the moment at which it came (monotonic ms). */
-  readonly lines: readonly { readonly text: string; readonly at: number }[];
+  /** Every line of the client, oldest first. */
+  readonly lines: readonly { readonly text: string }[];
   send(line: string): void;
   /** Ends every connection without a word. */
   cut(): void;
@@ -31,7 +31,7 @@ export async function scriptedIrc(
   t: Cleanup,
   { answer = () => undefined, registration, tls }: ScriptedIrcOptions = {},
 ): Promise<ScriptedIrc> {
-  const lines: { text: string; at: number }[] = [];
+  const lines: { text: string }[] = [];
   const sockets = new Set<Socket>();
   const serve = (socket: Socket): void => {
     sockets.add(socket);
@@ -44,7 +44,7 @@ export async function scriptedIrc(
       const parts = (rest + chunk).split('\r\n');
       rest = parts.pop() ?? '';
       for (const text of parts) {
-        lines.push({ text, at: performance.now() });
+        lines.push({ text });
         const usually = usual(text, client);
         for (const reply of answer(text, client.nick) ?? usually) socket.write(`${reply}\r\n`);
       }

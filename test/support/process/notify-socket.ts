@@ -46,7 +46,6 @@ export async function notifySocket(t: Cleanup, name: string): Promise<NotifySock
     said: (pattern) =>
       until(() => words().find((word) => pattern.test(word)), {
         what: `${pattern} in ${words().length} words`,
-        timeoutMs: 60_000,
       }),
   };
 }

@@ -102,13 +102,13 @@ export function startSupervisor(
     ended,
     call,
     status,
-    state: (name, timeoutMs = 120_000) =>
+    state: (name, timeoutMs) =>
       until(
         async () => {
           const now = await status();
           return now.state === name ? now : undefined;
         },
-        { what: `state ${name}`, timeoutMs },
+        { what: `state ${name}`, ...(timeoutMs === undefined ? {} : { timeoutMs }) },
       ),
     log: () => (existsSync(project.paths.runtimeLog) ? readFileSync(project.paths.runtimeLog, 'utf8') : ''),
     trace: () => readTrace(trace),

@@ -47,7 +47,6 @@ export function terminal(t: Cleanup, args: readonly string[], cwd: string): Term
     async shows(wanted) {
       await until(() => screen().includes(wanted, seenUpTo), {
         what: `${JSON.stringify(wanted)} on the terminal`,
-        timeoutMs: 30_000,
       });
     },
     type(keys) {

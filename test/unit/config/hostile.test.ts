@@ -1,4 +1,4 @@
-// Hostile files: each is refused with 78, with line and column, within a second.
+// Hostile files: each is refused with 78, with line and column (row 46 of the hostile inputs). Their cost is a figure of `npm run bench -- texts`.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,6 @@ import { describe, it } from 'node:test';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { ERRORS } from '../../../shared/error-codes.ts';
 import { EXIT } from '../../../shared/process/exit-codes.ts';
-import { cpuMs, fairMs } from '../../support/fair-time.ts';
 import { faultsOf, GOOD_TOKEN, loadText } from '../../support/load-text.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
@@ -79,17 +78,13 @@ const CASES: readonly (readonly [string, string, RegExp])[] = [
 describe('hostile svc.config.yml', () => {
   for (const [name, text, expected] of CASES) {
     it(`refuses ${name}`, (t) => {
-      const before = cpuMs();
-
       const { error, faults } = faultsOf(() => loadText(t, text));
 
-      const took = cpuMs() - before;
       const first = error.message.split('\n')[0]?.replace(/^svc\.config\.yml:/, '') ?? '';
       assert.match(first, expected);
       assert.equal(ERRORS[error.code].exit, EXIT.config);
       assert.ok(faults.every(({ line, column }) => line >= 1 && column >= 1));
       assert.ok(error.message.length < 100_000, `${error.message.length} characters`);
-      assert.ok(took < fairMs(1_000), `${took} ms`);
       assert.equal(({} as { polluted?: unknown }).polluted, undefined);
     });
   }
@@ -109,9 +104,7 @@ describe('what is no file of text', () => {
   const refused = (t: Parameters<typeof temporaryProject>[0], put: (path: string) => void): string => {
     const project = temporaryProject(t, { config: null });
     put(project.paths.config);
-    const started = cpuMs();
     const { error } = faultsOf(() => loadConfig({ project: project.path, mode: 'production', environment: {} }));
-    assert.ok(cpuMs() - started < fairMs(1_000));
     assert.equal(ERRORS[error.code].exit, EXIT.config);
     return error.message;
   };

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Block, type Inline, parseInline, parseMarkdown, safeUrl } from '../../../worker/console/src/markdown.ts';
-import { cpuMs } from '../../support/fair-time.ts';
 
 const text = (value: string): Inline => ({ kind: 'text', text: value });
 
@@ -85,18 +84,6 @@ describe('parseMarkdown', () => {
       ),
       { examples: [['```\na\n```'], ['````\n```\na'], ['```a'], ['```a\n```'], ['a\n```a`\na'], ['>a\n```a\n>a']] },
     );
-  });
-
-  it('takes bounded time for any text (M3)', () => {
-    const hostile = ['*', '**a', '[', '[a](', '[[', '`', '``a', '_a ', '> ', '```\n', '\\', '~~a~', '[a](b '].map(
-      (piece) => piece.repeat(Math.floor(50_000 / piece.length)),
-    );
-    const startedAt = cpuMs();
-
-    for (const source of hostile) parseMarkdown(source);
-    parseMarkdown('*a'.repeat(500_000));
-
-    assert.ok(cpuMs() - startedAt < 3_000);
   });
 });
 

@@ -16,7 +16,7 @@ describe('ListenPoint', () => {
     const point = new ListenPoint({ host: '127.0.0.1', port }, (message) => said.push(message));
 
     const bound = point.bind();
-    await until(() => said.length > 0, { what: 'what it waits for', timeoutMs: 120_000 });
+    await until(() => said.length > 0, { what: 'what it waits for' });
     endTurn?.();
     await bound;
 

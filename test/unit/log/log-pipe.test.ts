@@ -42,10 +42,9 @@ describe('a log that goes to a pipe', () => {
     await until(() => read() !== '' && outages.length === 1, {
       what: 'the outage to be told',
       everyMs: 1,
-      timeoutMs: 60_000,
     });
     pipe.write('after\n');
-    await until(() => read().endsWith('after\n'), { what: 'the last line', everyMs: 1, timeoutMs: 60_000 });
+    await until(() => read().endsWith('after\n'), { what: 'the last line', everyMs: 1 });
 
     const lines = read().split('\n').slice(0, -2);
     assert.deepEqual(

@@ -127,7 +127,7 @@ describe('svc config show', () => {
         assert.equal(second.version, first.version);
         assert.equal(shown.includes(GOOD_TOKEN), false);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -177,7 +177,7 @@ describe('svc config show', () => {
           assert.match((error as Error).message, /^svc\.config\.yml:\d+:\d+ /);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     );
   });
 });

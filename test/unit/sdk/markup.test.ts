@@ -17,41 +17,6 @@ describe('md', () => {
     ]);
   });
 
-  it('reads a text of nothing but signs in time that grows with its length alone', () => {
-    const cpuMs = (of: () => unknown): number => {
-      const before = process.cpuUsage();
-      of();
-      const { user, system } = process.cpuUsage(before);
-      return (user + system) / 1_000;
-    };
-    const shortest = (of: () => unknown): number => Math.min(...Array.from({ length: 3 }, () => cpuMs(of)));
-    for (const sign of [
-      '[',
-      '![',
-      '[a](',
-      '](',
-      '(',
-      '*',
-      '**',
-      '_',
-      ' _',
-      '`',
-      '```a\n',
-      '~~',
-      '<',
-      '>',
-      '\n> ',
-      '|',
-      '\\',
-    ]) {
-      const text = (length: number): TemplateStringsArray => [sign.repeat(length / sign.length)] as never;
-      const [once, eightTimes] = [6_000, 48_000].map((length) => shortest(() => md(text(length)))) as [number, number];
-
-      // Eight times as much where it is linear, 64 times where it is not; what takes a few milliseconds cannot be told from none.
-      assert.ok(eightTimes < 24 * Math.max(once, 2), `${JSON.stringify(sign)}: ${once} ms, then ${eightTimes} ms`);
-    }
-  });
-
   it('reads a link inside brackets, and no brackets around none', () => {
     assert.deepEqual(md`[a [b](https://e.org/[x]) c] [d](e [f](https://[::1]/)`.segments, [
       { kind: 'text', text: '[a ' },

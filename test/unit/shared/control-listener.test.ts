@@ -69,7 +69,7 @@ describe('listenForControl', () => {
     t.after(() => clients.forEach((client) => client.destroy()));
     for (const client of clients) client.on('error', () => {}).on('close', () => gone.add(client));
 
-    await until(() => gone.size === 6, { what: 'six that are turned away', timeoutMs: 60_000 });
+    await until(() => gone.size === 6, { what: 'six that are turned away' });
     await assert.rejects(callControl(path, 'hello'));
     for (const client of clients.filter((each) => !gone.has(each)).slice(0, 1)) client.destroy();
 
@@ -89,7 +89,7 @@ describe('listenForControl', () => {
       await until(() => client.destroyed || answered === asked, { what: `answer ${asked}` });
     }
 
-    await until(() => client.destroyed, { what: 'the cut', timeoutMs: 60_000 });
+    await until(() => client.destroyed, { what: 'the cut' });
     assert.ok(answered < 40, `${answered} answers of 256 KiB`);
   });
 

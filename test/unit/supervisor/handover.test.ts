@@ -45,6 +45,6 @@ describe('a supervisor that is to be replaced', () => {
     const pid = await office.prepare(PROGRAM, () => state);
     assert.ok(lives(pid));
     office.giveUp();
-    await until(() => !lives(pid), { what: 'the end of the successor', timeoutMs: 60_000 });
+    await until(() => !lives(pid), { what: 'the end of the successor' });
   });
 });

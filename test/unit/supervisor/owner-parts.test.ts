@@ -195,7 +195,8 @@ describe('a start whose database takes long to open', () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-progress-'));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const file = join(folder, 'data.sqlite');
-    const work = setInterval(() => writeFileSync(`${file}-wal`, String(performance.now())), 50);
+    let written = 0;
+    const work = setInterval(() => writeFileSync(`${file}-wal`, String((written += 1))), 50);
     t.after(() => clearInterval(work));
     const told: string[] = [];
     let isUp = (): void => {};

@@ -1,4 +1,5 @@
 // What the driver did and saw, kept outside the process that is killed: each delivery with what became of its request.
+/* oxlint-disable eslint/no-restricted-properties -- the order of what this process did */
 
 export type Via = 'webhook' | 'sandbox' | 'irc';
 /** `echo` and `ping` are answered once, `remind` twice (at once, and when it is due), `plain` is only handled. */

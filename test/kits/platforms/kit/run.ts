@@ -1,4 +1,5 @@
 // One run: a host with an account of every platform, people who speak on all of them at once, and a SIGKILL at each moment that the plan names.
+/* oxlint-disable eslint/no-restricted-properties -- a time-out, after which a run fails that would never end */
 
 import { freePort } from '../../../support/free-port.ts';
 import { type Cleanup, temporaryProject } from '../../../support/temporary-project.ts';

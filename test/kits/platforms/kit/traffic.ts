@@ -1,5 +1,6 @@
 // Load on every platform at once: in each conversation somebody who says the next thing once the last was delivered, as long as not more
 // answers are owed than the account may send.
+/* oxlint-disable eslint/no-restricted-properties -- a person who waits no longer goes on */
 import type { Random } from '../../crash/kit/random.ts';
 import { askedFor, type Extra } from './extras.ts';
 import type { Ledger, Said } from './ledger.ts';

@@ -1,5 +1,6 @@
 // One soak: a daemon under mixed load and clients that come and go, disturbed in the first half of the time by restarts, kills and reloads,
 // by reloads alone in the second. Nothing may be lost, and what the processes take must stay flat.
+/* oxlint-disable eslint/no-restricted-properties -- how long a run goes on is what it is asked for */
 import { randomBytes } from 'node:crypto';
 import { stringify } from 'yaml';
 import { FakeIrcServer } from '../../../support/fake-platforms/irc-server.ts';

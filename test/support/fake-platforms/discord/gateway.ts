@@ -1,4 +1,5 @@
 // The gateway of the fake Discord: opcodes, sessions that are replayed when they are resumed, close codes.
+/* oxlint-disable eslint/no-restricted-properties -- a platform has limits of time of its own */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -1,4 +1,5 @@
 // The HTTP API of the fake Discord: paths of version 10, its status codes and error codes, and what it refuses of a message.
+/* oxlint-disable eslint/no-restricted-properties -- a platform has limits of time of its own */
 import { apiError, faultOf, invalid, notifiedBy, type RestAnswer, react } from './rules.ts';
 import type { DiscordWorld, FakeAttachment, FakeChannel, FakeMessage, Json } from './world.ts';
 

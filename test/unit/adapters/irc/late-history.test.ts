@@ -6,6 +6,34 @@ import { History } from '../../../../worker/adapters/irc/history.ts';
 import type { Arrival } from '../../../../worker/sdk/index.ts';
 import { ircAccount } from '../../../support/irc/irc-account.ts';
 
+describe('an IRC history that the server could not read for now', () => {
+  it('is asked for again while the connection stands, and is behind until it has come', () => {
+    const past = behind({ channels: ['#room'] });
+
+    past.line('FAIL', ['CHATHISTORY', 'MESSAGE_ERROR', 'AFTER', '#room', 'not now']);
+    past.line('FAIL', ['CHATHISTORY', 'MESSAGE_ERROR', 'TARGETS', 'not now']);
+    const before = past.isBehind();
+    past.tick();
+    past.page('b1', '#room', ['missed']);
+    past.targets('b2', []);
+
+    assert.match(past.troubles[0] ?? '', /could not read it for now/);
+    assert.deepEqual(
+      [before, past.isBehind(), past.troubles.slice(1), past.texts],
+      [true, false, [undefined], ['missed']],
+    );
+    assert.deepEqual(
+      past.asked.map((line) =>
+        line
+          .split(' ', 3)
+          .join(' ')
+          .replace(/ timestamp=.*/, ''),
+      ),
+      ['CHATHISTORY AFTER #room', 'CHATHISTORY TARGETS', 'CHATHISTORY AFTER #room', 'CHATHISTORY TARGETS'],
+    );
+  });
+});
+
 describe('late answers of an IRC history', () => {
   it('leave nobody out who wrote in private, while no question is under way', () => {
     const past = behind();
