@@ -6,7 +6,7 @@ import { ROOT } from './output.ts';
 
 const FOLDER = join(ROOT, 'test/kits/crash/kit/plants');
 /** What a decorator stands for. */
-const DECORATED = / as Real \} from '([^']+)';$/m;
+const DECORATED = /\bas Real,?\s*\} from '([^']+)';$/m;
 
 /** Decorators by the file of the class. */
 const decorators = new Map(
