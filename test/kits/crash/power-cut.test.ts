@@ -10,7 +10,7 @@ import { assertKept } from './kit/kept.ts';
 import { type Random, seeded } from './kit/random.ts';
 
 // biome-ignore lint/style/noProcessEnv: switches of the test run
-const { SVC_CRASH_KILLS: kills = '30', SVC_CRASH_SEED: seed = String(Date.now() % 1_000_000) } = process.env;
+const { SVC_CRASH_KILLS: kills = '10', SVC_CRASH_SEED: seed = String(Date.now() % 1_000_000) } = process.env;
 const CUTS = Math.max(3, Math.round(Number(kills) / 6));
 const missing = loopDiskMissing();
 
