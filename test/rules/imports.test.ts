@@ -45,7 +45,7 @@ const ROOMS = [
 type Room = (typeof ROOMS)[number];
 
 /** Of `http/` the rooms over it see the types of what it asks of them, and no more. */
-const HTTP_TYPES = String.raw`worker\/http\/(host-api|chat-api)\.ts$|worker\/http\/answer\/kept-answer\.ts$`;
+const HTTP_TYPES = String.raw`worker\/http\/api\/[^/]+\.ts$|worker\/http\/answer\/kept-answer\.ts$`;
 
 /** Local paths that files of a room may import. */
 function below(room: Room): RegExp {

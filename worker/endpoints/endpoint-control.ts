@@ -2,7 +2,7 @@
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, commitOrThrow } from '../core/core.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { EndpointControl } from '../http/host-api.ts';
+import type { EndpointControl } from '../http/api/endpoints-api.ts';
 import { type EndpointState, stepEndpoint } from './endpoint-machine.ts';
 import { endpointNamed } from './endpoint-named.ts';
 import type { EndpointRunner } from './endpoint-runner.ts';

@@ -10,7 +10,7 @@ import type { Log } from '../../shared/log/logger.ts';
 import type { ExitCode } from '../../shared/process/exit-codes.ts';
 import type { WriterThread } from '../database/sqlite/start-thread.ts';
 import type { RestartOwner } from '../database/writer-lock.ts';
-import type { NextGeneration, ReloadOptions } from '../http/host-api.ts';
+import type { NextGeneration, ReloadOptions } from '../http/api/system-api.ts';
 import type { OperatorApi } from './operator-api.ts';
 
 export interface AppOptions {

@@ -27,7 +27,7 @@ import type { EventRetention } from '../events/retention.ts';
 import { linkKeyIn } from '../files/file-links.ts';
 import { MediaFolder } from '../files/file-store.ts';
 import { MediaRetention } from '../files/media-retention.ts';
-import type { EventGateway } from '../http/host-api.ts';
+import type { EventGateway } from '../http/api/events-api.ts';
 import { createMetrics, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
 import { readStoredFigures } from '../metrics/stored-figures.ts';
 import { DiskBudget } from '../readiness/disk-budget.ts';

@@ -6,7 +6,10 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { DatabaseState } from '../database/database-host.ts';
 import { createEndpointControl } from '../endpoints/endpoint-control.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { EventGateway, HostApi, HttpSettings, NamedToken } from '../http/host-api.ts';
+import type { HttpSettings, NamedToken } from '../http/api/caller.ts';
+import type { EventGateway } from '../http/api/events-api.ts';
+import type { HostApi } from '../http/api/host-api.ts';
+import type { SystemApi } from '../http/api/system-api.ts';
 import { createInboxAdmin } from '../inbox/inbox-admin.ts';
 import { createIdempotency } from '../ingress/idempotency.ts';
 import { RefusalLog } from '../ingress/refusal-log.ts';
@@ -32,8 +35,8 @@ export interface HostApiDeps {
   readonly events: () => EventGateway | undefined;
   readonly status: () => Promise<Readonly<Record<string, unknown>>>;
   readonly admit: () => void;
-  readonly reload: HostApi['reload'];
-  readonly requestRestart: HostApi['requestRestart'];
+  readonly reload: SystemApi['reload'];
+  readonly requestRestart: SystemApi['requestRestart'];
   readonly sandbox: SandboxView;
 }
 
@@ -63,13 +66,67 @@ export function createHostApi(deps: HostApiDeps): HostApi {
   });
   return {
     settings: () => settings(loaded()),
-    ready: () => readiness.ready,
-    readiness: () => readiness.report(),
-    status: deps.status,
-    requestRestart: deps.requestRestart,
-    reload: deps.reload,
-    ingress: () => gate.known(),
-    setIngress: (caller, change, asked) => gate.set(change, caller.actor, asked),
+    system: {
+      ready: () => readiness.ready,
+      readiness: () => readiness.report(),
+      status: deps.status,
+      requestRestart: deps.requestRestart,
+      reload: deps.reload,
+      plugins() {
+        const candidate = runtime.current?.candidate;
+        return {
+          plugins: candidate?.plugins.map((plugin) => ({ ...plugin })) ?? [],
+          order: candidate === undefined ? [] : askedOrder(candidate.capabilities).map((asked) => ({ ...asked })),
+        };
+      },
+      config() {
+        const secrets = options.log.secrets.values;
+        return {
+          version: loaded().version,
+          config: maskedConfig(loaded(), secrets),
+          values: effectiveValues(loaded(), secrets),
+        };
+      },
+      logs: async (wanted) => readLogs(options, wanted),
+      metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.text() }),
+      serving: () => ({
+        generation: runtime.current?.number ?? null,
+        lastFailure: shownFailure(runtime, deps.storage()),
+      }),
+      refuseUnlessServing() {
+        if (runtime.current === undefined)
+          throw new SvcError('endpoint_unavailable', 'no plugin and no account is served now', {
+            hint: '`svc runtime status` says why.',
+            details: { retryAfterMs: 2_000 },
+          });
+      },
+    },
+    ingress: {
+      state: () => gate.known(),
+      set: (caller, change, asked) => gate.set(change, caller.actor, asked),
+    },
+    deliveries: {
+      limit: (path) => webhooks.limit(path),
+      challenge: (path) => webhooks.challenge(path),
+      deliver: (delivery) => webhooks.deliver(delivery),
+      sockets: createWebhookSockets({ find: (path) => webhooks.socket(path) }),
+      pluginRoute: createPluginRoutes({
+        context: engine.context,
+        generation: () => runtime.current,
+        admit: deps.admit,
+        decide: engine.decide,
+        failed: (failed) => engine.pluginFailed(failed),
+      }),
+    },
+    files: {
+      open: async (link) => {
+        if (engine.links === undefined) throw new SvcError('not_found', 'this host has no links to files');
+        const { id, name } = engine.links.verify(link);
+        const file = await engine.files.open(id);
+        if (file === undefined) throw new SvcError('not_found', 'this file is not kept any more');
+        return { ...file, name };
+      },
+    },
     inbox: createInboxAdmin({ core, inbox, dispatcher }),
     outbox: createOutboxAdmin({ core, sender }),
     endpoints: createEndpointControl(core, engine.endpoints),
@@ -83,52 +140,6 @@ export function createHostApi(deps: HostApiDeps): HostApi {
       return deps.events() ?? NO_EVENTS;
     },
     idempotency: createIdempotency(core),
-    plugins() {
-      const candidate = runtime.current?.candidate;
-      return {
-        plugins: candidate?.plugins.map((plugin) => ({ ...plugin })) ?? [],
-        order: candidate === undefined ? [] : askedOrder(candidate.capabilities).map((asked) => ({ ...asked })),
-      };
-    },
-    config() {
-      const secrets = options.log.secrets.values;
-      return {
-        version: loaded().version,
-        config: maskedConfig(loaded(), secrets),
-        values: effectiveValues(loaded(), secrets),
-      };
-    },
-    logs: async (wanted) => readLogs(options, wanted),
-    metrics: async () => ({ contentType: metrics.registry.contentType, text: await metrics.text() }),
-    serving: () => ({
-      generation: runtime.current?.number ?? null,
-      lastFailure: shownFailure(runtime, deps.storage()),
-    }),
-    refuseUnlessServing() {
-      if (runtime.current === undefined)
-        throw new SvcError('endpoint_unavailable', 'no plugin and no account is served now', {
-          hint: '`svc runtime status` says why.',
-          details: { retryAfterMs: 2_000 },
-        });
-    },
-    webhookLimit: (path) => webhooks.limit(path),
-    webhookChallenge: (path) => webhooks.challenge(path),
-    deliver: (delivery) => webhooks.deliver(delivery),
-    platformSockets: createWebhookSockets({ find: (path) => webhooks.socket(path) }),
-    pluginRoute: createPluginRoutes({
-      context: engine.context,
-      generation: () => runtime.current,
-      admit: deps.admit,
-      decide: engine.decide,
-      failed: (failed) => engine.pluginFailed(failed),
-    }),
-    openFile: async (link) => {
-      if (engine.links === undefined) throw new SvcError('not_found', 'this host has no links to files');
-      const { id, name } = engine.links.verify(link);
-      const file = await engine.files.open(id);
-      if (file === undefined) throw new SvcError('not_found', 'this file is not kept any more');
-      return { ...file, name };
-    },
     get chat() {
       return sandboxEndpoint() === undefined ? undefined : chat;
     },
@@ -169,7 +180,7 @@ function settingsOf({ config }: LoadedConfig): HttpSettings {
 
 function readLogs(
   { log }: AppOptions,
-  { lines, level, endpoint, since }: Parameters<HostApi['logs']>[0],
+  { lines, level, endpoint, since }: Parameters<SystemApi['logs']>[0],
 ): readonly unknown[] {
   const from = since === undefined ? undefined : Date.parse(since);
   const parsed = log.recent(0).lines.flatMap((line) => {

@@ -22,7 +22,8 @@ import { openReadOnly } from '../database/sqlite/connection.ts';
 import { readStoredSchema } from '../database/stored-schema.ts';
 import type { Writer } from '../database/unit.ts';
 import { lockWriter } from '../database/writer-lock.ts';
-import type { Caller, ItemStore, Page, PageRequest } from '../http/host-api.ts';
+import type { Caller } from '../http/api/caller.ts';
+import type { ItemStore, Page, PageRequest } from '../http/api/items-api.ts';
 import { createInboxAdmin } from '../inbox/inbox-admin.ts';
 import { createOutboxAdmin } from '../outbox/outbox-admin.ts';
 

@@ -5,7 +5,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import { afterConnections } from '../../shared/process/connections-first.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { prepareStream, respond, respondProblem } from './answer/respond.ts';
-import type { Caller } from './host-api.ts';
+import type { Caller } from './api/caller.ts';
 import type { HttpLog } from './log.ts';
 import { readCredentials } from './request/authenticate.ts';
 import { isApi, readContent, refuseTokenOfStranger } from './request/content.ts';

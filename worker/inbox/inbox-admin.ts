@@ -5,7 +5,7 @@ import { type Core, maskedText } from '../core/core.ts';
 import { sql } from '../database/statement.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { ItemStore, ReasonedChange } from '../http/host-api.ts';
+import type { ItemStore, ReasonedChange } from '../http/api/items-api.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
 import type { Inbox } from './inbox.ts';
 import { type InboxRow, type ItemHead, readRuns } from './inbox-store.ts';

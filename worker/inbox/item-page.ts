@@ -7,7 +7,7 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import { sql } from '../database/statement.ts';
 import type { InboxState, Tables } from '../database/tables.ts';
-import type { Page, PageRequest } from '../http/host-api.ts';
+import type { Page, PageRequest } from '../http/api/items-api.ts';
 
 export interface ListOf<Row> {
   readonly table: 'inbox' | 'outbox';

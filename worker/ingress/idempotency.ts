@@ -2,7 +2,7 @@
 import { type Core, commitOrThrow } from '../core/core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { Unit } from '../database/unit.ts';
-import type { IdempotencyStore, KeptAnswer } from '../http/host-api.ts';
+import type { IdempotencyStore, KeptAnswer } from '../http/answer/kept-answer.ts';
 
 export function createIdempotency({
   writer,

@@ -13,7 +13,8 @@ import { readMeta, writeMeta } from '../database/project-state.ts';
 import { sql } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { AskedOfIngress, Keep } from '../http/host-api.ts';
+import type { Keep } from '../http/answer/kept-answer.ts';
+import type { AskedOfIngress } from '../http/api/ingress-api.ts';
 import { type DueRow, putDue, removeDue, takeDue } from '../timers/due-store.ts';
 
 const KEY = 'ingress';

@@ -8,7 +8,7 @@ import { endpointNamed } from '../endpoints/endpoint-named.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
 import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { GenerationView } from '../handling/plan/generation-view.ts';
-import type { WebhookControl } from '../http/host-api.ts';
+import type { WebhookControl } from '../http/api/webhooks-api.ts';
 import { errorCode } from '../sdk/errors.ts';
 
 export interface PublicAddress {

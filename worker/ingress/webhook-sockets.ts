@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { SvcError } from '../../shared/svc-error.ts';
-import type { PlatformSockets, RawDelivery } from '../http/host-api.ts';
+import type { PlatformSockets, RawDelivery } from '../http/api/delivery-api.ts';
 import type { PlatformSocket, RawRequest } from '../sdk/index.ts';
 import type { WebhookSocketTarget } from './webhooks.ts';
 

@@ -15,7 +15,7 @@ import type { Endpoints } from '../endpoints/endpoints.ts';
 import type { WebhookCapability } from '../handling/plan/capabilities.ts';
 import type { GenerationView } from '../handling/plan/generation-view.ts';
 import type { PluginFailed } from '../handling/run/failure.ts';
-import type { HttpReply, RawDelivery } from '../http/host-api.ts';
+import type { HttpReply, RawDelivery } from '../http/api/delivery-api.ts';
 import type { Accepted, Inbox } from '../inbox/inbox.ts';
 import type { Arrival, PlatformSocket, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';

@@ -3,7 +3,7 @@ import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, maskedText } from '../core/core.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { ItemStore, ReasonedChange } from '../http/host-api.ts';
+import type { ItemStore, ReasonedChange } from '../http/api/items-api.ts';
 import { iso, readItemPage, refuseStale, revisionOf, weightOf } from '../inbox/item-page.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
 import { dropped, dropSend, held, holdSend, replayed, replaySend } from './operator-store.ts';

@@ -379,8 +379,11 @@ describe('authentication over HTTP', () => {
 
   it('keeps a token of the host from those who take deliveries, and no other credentials', async (t) => {
     const server = await startHttp(t);
-    server.host.webhookLimit = () => 1_000;
-    server.host.deliver = async ({ headers }) => ({ status: 200, json: { seen: headers['authorization'] ?? null } });
+    server.host.deliveries.limit = () => 1_000;
+    server.host.deliveries.deliver = async ({ headers }) => ({
+      status: 200,
+      json: { seen: headers['authorization'] ?? null },
+    });
     const seen = async (token: string): Promise<unknown> =>
       ((await (await server.fetch('/webhooks/a', { method: 'POST', body: '{}', token })).json()) as { seen: unknown })
         .seen;

@@ -30,8 +30,8 @@ describe('bodies under way', () => {
   it('are bounded for one client together, but for small ones, and there is room again when they are gone', async (context) => {
     const { host, port } = await startHttp(context);
     const got: number[] = [];
-    host.webhookLimit = () => 25 * MIB;
-    host.deliver = async ({ body }) => {
+    host.deliveries.limit = () => 25 * MIB;
+    host.deliveries.deliver = async ({ body }) => {
       got.push(body.length);
       return { status: 200 };
     };

@@ -24,8 +24,8 @@ describe('connections in a flood', () => {
   it('are taken before the flood goes on', async (context) => {
     const { host, http, port } = await startHttp(context);
     let delivered = 0;
-    host.webhookLimit = () => 1_000;
-    host.deliver = async () => {
+    host.deliveries.limit = () => 1_000;
+    host.deliveries.deliver = async () => {
       pbkdf2Sync('work', 'salt', ROUNDS, 32, 'sha256');
       delivered += 1;
       return { status: 200 };

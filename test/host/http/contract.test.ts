@@ -29,7 +29,7 @@ describe('problems', () => {
     server.host.failure = new Error('cannot open /srv/bot/.svc/data.sqlite');
 
     const reload = await server.raw('POST /api/system/reload', [full]);
-    const echo = server.host.pluginRoute('POST', 'echo', '/closed');
+    const echo = server.host.deliveries.pluginRoute('POST', 'echo', '/closed');
     assert.ok(echo !== undefined && 'scope' in echo);
     const plugin = await server.raw('GET /plugins/echo/broken', [full]);
 

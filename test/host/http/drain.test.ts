@@ -112,7 +112,7 @@ describe('listening and draining', () => {
 
   it('is bounded by its limit', async (t) => {
     const server = await startHttp(t);
-    server.host.status = () => new Promise(() => {});
+    server.host.system.status = () => new Promise(() => {});
     void server.raw('GET /api/system/status', [full]);
     await until(() => server.http.server.listening, { what: 'the server' });
     const idle = connect(server.port, '127.0.0.1');
@@ -149,7 +149,7 @@ describe('listening and draining', () => {
 /** Makes the status of the host wait, so that a request stays under way. */
 function holdStatus({ host }: ServerUnderTest): { isAsked: boolean; release(): void } {
   const held = { isAsked: false, release: (): void => {} };
-  host.status = () =>
+  host.system.status = () =>
     new Promise((resolve) => {
       held.isAsked = true;
       held.release = () => resolve({ slow: true });

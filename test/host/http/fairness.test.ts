@@ -36,9 +36,9 @@ function client(t: TestContext, { port }: ServerUnderTest, { allowHalfOpen = fal
 /** Counts the requests for the status that were begun; each is answered once `answer` was called. */
 function counted(server: ServerUnderTest): { begun: () => number; answer: () => void } {
   const answer = holdStatus(server);
-  const { status } = server.host;
+  const { status } = server.host.system;
   let begun = 0;
-  server.host.status = () => {
+  server.host.system.status = () => {
     begun += 1;
     return status();
   };
@@ -70,8 +70,8 @@ describe('requests behind one another', () => {
   it('keep their order and their bodies, wherever the connection was held', async (t) => {
     const server = await startHttp(t);
     const got: string[] = [];
-    server.host.webhookLimit = () => 100_000;
-    server.host.deliver = async ({ body }) => {
+    server.host.deliveries.limit = () => 100_000;
+    server.host.deliveries.deliver = async ({ body }) => {
       got.push(body.toString());
       return { status: 200, json: { n: body.toString().length } };
     };
@@ -113,7 +113,7 @@ describe('requests behind one another', () => {
   it('whose answers nobody reads are begun no further', async (t) => {
     const server = await startHttp(t);
     let begun = 0;
-    server.host.status = async () => {
+    server.host.system.status = async () => {
       begun += 1;
       return { long: 'x'.repeat(LONG) };
     };
@@ -140,7 +140,7 @@ describe('requests behind one another', () => {
 
   it('of many connections leave a turn to each: one that asks once is answered before the flood is', async (t) => {
     const server = await startHttp(t);
-    server.host.deliver = async () => ({ status: 202 });
+    server.host.deliveries.deliver = async () => ({ status: 202 });
     const flood = Array.from({ length: 20 }, () => client(t, server));
     for (const { socket } of flood) socket.write(STATUS.repeat(MANY));
     const answered = (): number => flood.reduce((sum, { statuses }) => sum + statuses().length, 0);
@@ -169,7 +169,7 @@ describe('near the limit of connections', () => {
 
   it('whoever asks gets in, although others connected first and say nothing; those who use theirs keep it', async (t) => {
     const server = await startHttp(t, { limits });
-    server.host.deliver = async () => ({ status: 202 });
+    server.host.deliveries.deliver = async () => ({ status: 202 });
     const stream = client(t, server);
     stream.socket.write(requestText('GET /api/events', [full]));
     await until(() => stream.statuses().length === 1, { what: 'a stream' });

@@ -282,7 +282,7 @@ describe('framing over HTTP', () => {
 
   it('ends a connection on which nothing moves', async (t) => {
     const server = await startHttp(t, { timeouts: { idleMs: 200 } });
-    server.host.status = () => new Promise(() => {});
+    server.host.system.status = () => new Promise(() => {});
 
     const { text } = await readToEnd(server.port, requestText('GET /api/system/status', [full]));
 

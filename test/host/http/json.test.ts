@@ -151,7 +151,7 @@ describe('JSON bodies over HTTP', () => {
     ];
     for (const body of bodies) {
       let seen: Uint8Array | undefined;
-      server.host.deliver = async (delivery) => {
+      server.host.deliveries.deliver = async (delivery) => {
         seen = delivery.body;
         return { status: 200 };
       };

@@ -125,7 +125,7 @@ describe('requests behind one another on a connection', () => {
   it('are streamed to their end before an upgrade that comes behind them', async (t) => {
     const server = await startHttp(t);
     const piece = Buffer.alloc(64 * 1024, '.');
-    server.host.openFile = async () => ({
+    server.host.files.open = async () => ({
       name: 'large',
       mime: 'text/plain',
       bytes: 64 * piece.length,

@@ -86,7 +86,7 @@ async function serving(t: TestContext, admit: () => void = () => {}) {
   const failures: string[] = [];
   const { engine } = await engineHost(t, { modules: { shop, mute } });
   const http = await startHttp(t);
-  http.host.pluginRoute = createPluginRoutes({
+  http.host.deliveries.pluginRoute = createPluginRoutes({
     context: engine.context,
     generation: () => engine.runtime.current,
     admit,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
-import type { StreamRequest } from '../../../worker/http/host-api.ts';
+import type { StreamRequest } from '../../../worker/http/api/events-api.ts';
 import { ROUTES } from '../../../worker/http/routes/route-table.ts';
 import { DEMO_TOKEN, FULL_TOKEN } from '../../support/hosts/fake-host-port.ts';
 import { type ServerUnderTest, startHttp } from '../../support/http/http-server.ts';
@@ -120,7 +120,7 @@ describe('event streams over HTTP', () => {
     const server = await startHttp(t);
     let position = 1;
     server.host.events.position = () => `abcdefgh12345678.${position}`;
-    server.host.status = async () => {
+    server.host.system.status = async () => {
       position = 2;
       return {};
     };

@@ -45,9 +45,9 @@ async function serving(context: TestContext) {
     failed: () => {},
   });
   const http = await startHttp(context);
-  http.host.webhookLimit = (path) => webhooks.limit(path);
-  http.host.webhookChallenge = (path) => webhooks.challenge(path);
-  http.host.deliver = (delivery) => webhooks.deliver(delivery);
+  http.host.deliveries.limit = (path) => webhooks.limit(path);
+  http.host.deliveries.challenge = (path) => webhooks.challenge(path);
+  http.host.deliveries.deliver = (delivery) => webhooks.deliver(delivery);
   return { http, observed, rows };
 }
 

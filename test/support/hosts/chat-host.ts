@@ -12,7 +12,8 @@ import {
   type OutboundRow,
   sandboxMessageId,
 } from '../../../worker/adapters/sandbox/chat-view.ts';
-import type { ChatApi, EventGateway } from '../../../worker/http/host-api.ts';
+import type { ChatApi } from '../../../worker/http/api/chat-api.ts';
+import type { EventGateway } from '../../../worker/http/api/events-api.ts';
 import { createHttpServer, type HttpServer } from '../../../worker/http/server/server.ts';
 import { pageOf } from '../../../worker/sandbox/chat-page.ts';
 import type { Outgoing } from '../../../worker/sdk/index.ts';

@@ -15,7 +15,7 @@ import { recordEvents } from '../../../worker/events/event-history.ts';
 import type { EventDeps } from '../../../worker/events/event-hub.ts';
 import type { NewEvent } from '../../../worker/events/event-types.ts';
 import { createEventGateway, type EventGatewayOptions } from '../../../worker/events/stream/event-gateway.ts';
-import type { EventGateway, StreamRequest } from '../../../worker/http/host-api.ts';
+import type { EventGateway, StreamRequest } from '../../../worker/http/api/events-api.ts';
 import type { Cleanup } from '../temporary-project.ts';
 
 export const EPOCH = 'abcdefgh01234567';

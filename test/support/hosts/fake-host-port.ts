@@ -8,7 +8,10 @@ import type { IngressState } from '../../../shared/api/runtime.ts';
 import { Secret } from '../../../shared/secret.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { KeptAnswer } from '../../../worker/http/answer/kept-answer.ts';
-import type { EventGateway, HostApi, HttpSettings, ItemStore } from '../../../worker/http/host-api.ts';
+import type { HttpSettings } from '../../../worker/http/api/caller.ts';
+import type { EventGateway } from '../../../worker/http/api/events-api.ts';
+import type { HostApi } from '../../../worker/http/api/host-api.ts';
+import type { ItemStore } from '../../../worker/http/api/items-api.ts';
 
 const WEBHOOK_ADDRESS = {
   endpoint: 'root/irc:irc~libera',
@@ -73,31 +76,110 @@ export function fakeHostPort({
       limits: { connections: 1_000, connectionsPerAddress: 50, streamsPerToken: 2, bodyBytes: 1024 * 1024, ...limits },
     },
     settings: () => host.current,
-    ready: () => host.isReady,
-    readiness: () => reportOf(host.isReady),
-    status: async () => ({
-      name: 'fake',
-      kind: 'bot',
-      version: '0.0.0',
-      runtimeId: 'runtime-1',
-      generation: 7,
-      reasons: ['endpoint:root/irc:irc~libera: banned: hello nick'],
-      ingress: { state: 'paused', mode: 'park', reason: 'hello', until: null, since: null, by: 'nick' },
-      lastFailure: { code: 'config_invalid', reason: 'hello: no such plugin' },
-    }),
-    requestRestart: async () => void calls.push('restart'),
-    reload: async (_caller, { orRestart }) => {
-      if (host.failure !== undefined) throw host.failure;
-      calls.push(orRestart ? 'reload or restart' : 'reload');
-      return { generation: 8, warnings: [] };
+    system: {
+      ready: () => host.isReady,
+      readiness: () => reportOf(host.isReady),
+      status: async () => ({
+        name: 'fake',
+        kind: 'bot',
+        version: '0.0.0',
+        runtimeId: 'runtime-1',
+        generation: 7,
+        reasons: ['endpoint:root/irc:irc~libera: banned: hello nick'],
+        ingress: { state: 'paused', mode: 'park', reason: 'hello', until: null, since: null, by: 'nick' },
+        lastFailure: { code: 'config_invalid', reason: 'hello: no such plugin' },
+      }),
+      requestRestart: async () => void calls.push('restart'),
+      reload: async (_caller, { orRestart }) => {
+        if (host.failure !== undefined) throw host.failure;
+        calls.push(orRestart ? 'reload or restart' : 'reload');
+        return { generation: 8, warnings: [] };
+      },
+      plugins: () => ({
+        plugins: [
+          {
+            slot: 'echo',
+            owner: 'root/echo',
+            use: './hello/nick',
+            name: 'echo',
+            kind: 'plugin',
+            source: 'project',
+            capabilities: [],
+            endpoints: [],
+          },
+        ],
+        order: [],
+      }),
+      config: () => ({ version: 'sha256:0', config: { http: { token: '${SVC_TOKEN}' } }, values: [] }),
+      logs: async ({ lines }) => [{ level: 'info', msg: 'started', lines }],
+      metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_ready 1\n' }),
+      serving: () => ({ generation: 7 }),
+      refuseUnlessServing: () => {},
     },
-    ingress: () => ingress,
-    // oxlint-disable-next-line max-params -- as the port says
-    setIngress: async ({ actor }, change, { isMeant = () => true }) => {
-      if (!isMeant(ingress)) throw new SvcError('precondition_failed', 'another revision is there');
-      calls.push(`ingress ${change.state}`);
-      ingress = { ...ingress, reason: null, until: null, ...change, by: actor };
-      return ingress;
+    ingress: {
+      state: () => ingress,
+      // oxlint-disable-next-line max-params -- as the port says
+      set: async ({ actor }, change, { isMeant = () => true }) => {
+        if (!isMeant(ingress)) throw new SvcError('precondition_failed', 'another revision is there');
+        calls.push(`ingress ${change.state}`);
+        ingress = { ...ingress, reason: null, until: null, ...change, by: actor };
+        return ingress;
+      },
+    },
+    deliveries: {
+      limit: (path) => (['hook', 'hook/main', 'hook/socket'].includes(path) ? 2 * 1024 * 1024 : undefined),
+      challenge: () => undefined,
+      deliver: async ({ headers, body }) => {
+        if (host.failure !== undefined) throw host.failure;
+        if (headers['x-signature'] !== WEBHOOK_SECRET)
+          throw new SvcError('bad_signature', 'no signature of this platform');
+        calls.push(`deliver ${body.length}`);
+        return { status: 202, json: { bytes: body.length } };
+      },
+      sockets: {
+        takes: (path) => path === 'hook/socket',
+        open: ({ headers }) => {
+          if (headers['x-signature'] !== WEBHOOK_SECRET)
+            throw new SvcError('bad_signature', 'no signature of this platform');
+          return (_request, socket) => {
+            calls.push('platform socket');
+            socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n');
+          };
+        },
+        count: 0,
+      },
+      pluginRoute: (method, slot, path) => {
+        if (slot !== 'echo' || !['/open', '/closed', '/broken', '/switch', '/split'].includes(path)) return undefined;
+        if (method !== 'GET' && method !== 'POST') return { allow: ['GET', 'POST'] };
+        return {
+          scope: path === '/open' ? 'none' : 'full',
+          run: async ({ body }) => {
+            if (path === '/broken') throw new Error('secret detail of /srv/plugin.ts');
+            if (path === '/switch') return { status: 101 };
+            if (path === '/split') return { status: 200, headers: { 'X-Split': 'a\r\nb' } };
+            if (method === 'POST') calls.push(`plugin ${path}`);
+            return {
+              status: 200,
+              text: Buffer.from(body).toString(),
+              headers: { 'Content-Length': '9999', 'X-Plugin': 'echo' },
+            };
+          },
+        };
+      },
+    },
+    files: {
+      open: async ({ id, signature }) => {
+        if (signature !== 'good') throw new SvcError('link_invalid', 'not a link of this host');
+        if (id !== '1') throw new SvcError('not_found', 'not kept any more');
+        const content = () => Readable.from([Buffer.from('<script>')]);
+        return {
+          name: 'ä "x".html',
+          mime: 'text/html',
+          bytes: 8,
+          content,
+          close: async () => void calls.push('closed'),
+        };
+      },
     },
     inbox: itemStore('inbox', calls),
     outbox: itemStore('outbox', calls),
@@ -146,71 +228,6 @@ export function fakeHostPort({
         answers.set(key + route, { digest: answers.get(key + route)?.digest ?? '', answer });
       },
       abandon: async (key, route) => void answers.delete(key + route),
-    },
-    plugins: () => ({
-      plugins: [
-        {
-          slot: 'echo',
-          owner: 'root/echo',
-          use: './hello/nick',
-          name: 'echo',
-          kind: 'plugin',
-          source: 'project',
-          capabilities: [],
-          endpoints: [],
-        },
-      ],
-      order: [],
-    }),
-    config: () => ({ version: 'sha256:0', config: { http: { token: '${SVC_TOKEN}' } }, values: [] }),
-    logs: async ({ lines }) => [{ level: 'info', msg: 'started', lines }],
-    metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'svc_ready 1\n' }),
-    webhookLimit: (path) => (['hook', 'hook/main', 'hook/socket'].includes(path) ? 2 * 1024 * 1024 : undefined),
-    webhookChallenge: () => undefined,
-    deliver: async ({ headers, body }) => {
-      if (host.failure !== undefined) throw host.failure;
-      if (headers['x-signature'] !== WEBHOOK_SECRET)
-        throw new SvcError('bad_signature', 'no signature of this platform');
-      calls.push(`deliver ${body.length}`);
-      return { status: 202, json: { bytes: body.length } };
-    },
-    platformSockets: {
-      takes: (path) => path === 'hook/socket',
-      open: ({ headers }) => {
-        if (headers['x-signature'] !== WEBHOOK_SECRET)
-          throw new SvcError('bad_signature', 'no signature of this platform');
-        return (_request, socket) => {
-          calls.push('platform socket');
-          socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n');
-        };
-      },
-      count: 0,
-    },
-    serving: () => ({ generation: 7 }),
-    refuseUnlessServing: () => {},
-    pluginRoute: (method, slot, path) => {
-      if (slot !== 'echo' || !['/open', '/closed', '/broken', '/switch', '/split'].includes(path)) return undefined;
-      if (method !== 'GET' && method !== 'POST') return { allow: ['GET', 'POST'] };
-      return {
-        scope: path === '/open' ? 'none' : 'full',
-        run: async ({ body }) => {
-          if (path === '/broken') throw new Error('secret detail of /srv/plugin.ts');
-          if (path === '/switch') return { status: 101 };
-          if (path === '/split') return { status: 200, headers: { 'X-Split': 'a\r\nb' } };
-          if (method === 'POST') calls.push(`plugin ${path}`);
-          return {
-            status: 200,
-            text: Buffer.from(body).toString(),
-            headers: { 'Content-Length': '9999', 'X-Plugin': 'echo' },
-          };
-        },
-      };
-    },
-    openFile: async ({ id, signature }) => {
-      if (signature !== 'good') throw new SvcError('link_invalid', 'not a link of this host');
-      if (id !== '1') throw new SvcError('not_found', 'not kept any more');
-      const content = () => Readable.from([Buffer.from('<script>')]);
-      return { name: 'ä "x".html', mime: 'text/html', bytes: 8, content, close: async () => void calls.push('closed') };
     },
     chat: {
       say: async ({ delivery }) => {

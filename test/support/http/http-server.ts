@@ -59,7 +59,7 @@ export function holdStatus(server: ServerUnderTest): () => void {
   const held = new Promise<void>((resolve) => {
     answer = resolve;
   });
-  server.host.status = async () => {
+  server.host.system.status = async () => {
     await held;
     return {};
   };

@@ -3,7 +3,7 @@
 // The way of an event: stored in its unit (event-history) → head moves → event-hub reads the log into its window →
 // channels make batches of frames → each client's cursor moves along (stream-client) → socket (sse-, websocket-gateway).
 import { within } from '../../../shared/time/abort.ts';
-import type { EventGateway } from '../../http/host-api.ts';
+import type { EventGateway } from '../../http/api/events-api.ts';
 import { formatEventId } from '../cursor.ts';
 import { type EventDeps, EventHub, type StreamOptions } from '../event-hub.ts';
 import { readEventPage } from '../event-page.ts';

@@ -5,7 +5,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { StreamRequest } from '../../http/host-api.ts';
+import type { StreamRequest } from '../../http/api/events-api.ts';
 import { decideResume, type Resume } from '../cursor.ts';
 import type { EventHub } from '../event-hub.ts';
 import { compileFilter } from '../filter.ts';

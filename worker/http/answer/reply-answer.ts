@@ -1,6 +1,6 @@
 // What a webhook or a plugin answers, made into an answer of ours: framing and connection stay with the server.
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { HttpReply } from '../host-api.ts';
+import type { HttpReply } from '../api/delivery-api.ts';
 import type { Answer } from '../routes/route.ts';
 import { OURS } from './security-headers.ts';
 

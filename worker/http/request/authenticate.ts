@@ -7,7 +7,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isBearerToken } from '../../../shared/bearer-token.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { NamedToken } from '../host-api.ts';
+import type { NamedToken } from '../api/caller.ts';
 import type { FailureBudget } from './failure-budget.ts';
 
 export interface Identity {

@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { within } from '../../../shared/time/abort.ts';
-import type { Caller, HostApi } from '../host-api.ts';
+import type { Caller } from '../api/caller.ts';
+import type { HostApi } from '../api/host-api.ts';
 import type { Match, Route } from '../routes/route.ts';
 import { readBody } from './body.ts';
 import { type BodyValidators, readJsonBody } from './json-body.ts';

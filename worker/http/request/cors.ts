@@ -1,7 +1,7 @@
 // Other origins: exact, listed ones only, and never with cookies. The host's own origin needs no CORS and is always
 // allowed where the Origin header is checked (WebSocket). The lists are fixed: nothing that was sent is reflected.
 import type { IncomingMessage } from 'node:http';
-import type { HttpSettings } from '../host-api.ts';
+import type { HttpSettings } from '../api/caller.ts';
 
 const ALLOWED_METHODS = 'GET, HEAD, POST, PUT, DELETE';
 const ALLOWED_HEADERS = 'authorization, last-event-id, content-type, idempotency-key, if-match';

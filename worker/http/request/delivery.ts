@@ -1,6 +1,6 @@
 // A request as webhooks and plugin routes see it: bytes, and headers by lower-case name, nothing interpreted. A token of the host is for the
 // host alone: they see an Authorization header only where it is something else.
-import type { RawDelivery } from '../host-api.ts';
+import type { RawDelivery } from '../api/delivery-api.ts';
 import type { Exchange } from '../routes/route.ts';
 
 /** Made when the body is complete: that moment is when it was received. */

@@ -6,7 +6,8 @@
 import type { IncomingMessage } from 'node:http';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { StaticFiles } from '../answer/static-files.ts';
-import type { Caller, HostApi, Scope } from '../host-api.ts';
+import type { Caller, Scope } from '../api/caller.ts';
+import type { HostApi } from '../api/host-api.ts';
 import type { Found, RouteTable } from '../routes/route-table.ts';
 import { type Authenticator, type Credentials, checkScope } from './authenticate.ts';
 import { contextOf } from './request-context.ts';

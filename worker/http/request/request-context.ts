@@ -2,7 +2,7 @@
 // Made by the request class itself (express-classes.ts); ids from outside are never taken over.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from '../host-api.ts';
+import type { Caller } from '../api/caller.ts';
 import type { Match } from '../routes/route.ts';
 
 export interface RequestContext {

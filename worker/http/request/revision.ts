@@ -1,7 +1,7 @@
 // If-Match: a change that is meant for one revision of a thing and for no other. Revisions travel as strong ETags.
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { HostApi } from '../host-api.ts';
+import type { HostApi } from '../api/host-api.ts';
 import type { Route } from '../routes/route.ts';
 
 const STRONG_TAG = /^"([\x21\x23-\x7e]{1,200})"$/;

@@ -5,7 +5,7 @@
 //       learn by the answer whether a guess is a token.
 import type { IncomingMessage } from 'node:http';
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { NamedToken } from '../host-api.ts';
+import type { NamedToken } from '../api/caller.ts';
 import { readStrictJson } from './strict-json.ts';
 
 export interface BodyCheck {

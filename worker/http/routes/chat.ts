@@ -1,6 +1,7 @@
 // The chat page and `svc chat`: full scope, since texts of people are in it; there only while the host has a sandbox.
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { ChatApi, HostApi } from '../host-api.ts';
+import type { ChatApi } from '../api/chat-api.ts';
+import type { HostApi } from '../api/host-api.ts';
 import { integerOf } from '../request/query-check.ts';
 import { type Answer, type Located, type LocateRequest, type QueryField, route } from './route.ts';
 

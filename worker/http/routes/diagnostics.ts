@@ -40,7 +40,7 @@ export const diagnosticRoutes = [
     summary: 'Metrics in the text format of Prometheus',
     answers: { 200: 'prometheus' },
     handle: async ({ port }) => {
-      const { contentType, text } = await port.metrics();
+      const { contentType, text } = await port.system.metrics();
       return { status: 200, text, headers: { 'Content-Type': contentType } };
     },
   }),
@@ -51,7 +51,7 @@ export const diagnosticRoutes = [
     summary: 'The plugins of the current generation, and the order in which their handlers are asked',
     answers: { 200: 'Plugins' },
     handle: ({ port, caller }) => {
-      const { plugins, order } = port.plugins();
+      const { plugins, order } = port.system.plugins();
       const serving = servingFor(port, caller());
       if (caller().scope === 'full') return { status: 200, json: { ...serving, plugins, order } };
       // `use` is what the configuration says.
@@ -69,7 +69,7 @@ export const diagnosticRoutes = [
     scope: 'full',
     summary: 'The effective configuration with the source of each value, secrets masked',
     answers: { 200: 'Config' },
-    handle: ({ port }) => ({ status: 200, json: port.config() }),
+    handle: ({ port }) => ({ status: 200, json: port.system.config() }),
   }),
   route({
     method: 'GET',
@@ -84,7 +84,7 @@ export const diagnosticRoutes = [
       }
       const lines = integerOf(query, 'lines', LOG_QUERY);
       const { level, endpoint, since } = query;
-      return { status: 200, json: { lines: await port.logs({ lines, level, endpoint, since }) } };
+      return { status: 200, json: { lines: await port.system.logs({ lines, level, endpoint, since }) } };
     },
   }),
   route({
@@ -95,7 +95,7 @@ export const diagnosticRoutes = [
     answers: { 200: 'OpenApi' },
     handle: async ({ port, routes }) => {
       const { openapiDocument } = await import('../answer/openapi.ts');
-      const { version } = port.readiness();
+      const { version } = port.system.readiness();
       return { status: 200, json: openapiDocument({ routes, version, base: port.settings().base }) };
     },
   }),

@@ -16,7 +16,7 @@ const action = (name: 'enable' | 'disable' | 'reconnect', summary: string): Rout
     revision: 'handler',
     answers: { 200: 'Endpoint', 412: 'Problem', 503: 'Problem' },
     handle: async ({ port, params, caller, revision, keep }) => {
-      port.refuseUnlessServing(); // not now, which is not that there is none of the name
+      port.system.refuseUnlessServing(); // not now, which is not that there is none of the name
       const answerOf = (endpoint: unknown): Answer => ({ status: 200, json: endpoint });
       const change = { caller: caller(), revision, keep: keep(answerOf) };
       return answerOf(await port.endpoints.act(params.id ?? '', name, change));
@@ -53,7 +53,7 @@ export const endpointRoutes = [
     summary: 'One endpoint; with its last error for full scope',
     answers: { 200: 'Endpoint', 503: 'Problem' },
     handle: async (exchange) => {
-      exchange.port.refuseUnlessServing();
+      exchange.port.system.refuseUnlessServing();
       const isFull = exchange.caller().scope === 'full';
       const { endpoint, revision } = await exchange.port.endpoints.show(exchange.params.id ?? '', isFull);
       return { status: 200, json: endpoint, ...(isFull ? { headers: { ETag: tagOf(revision) } } : {}) };

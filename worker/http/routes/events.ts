@@ -1,6 +1,7 @@
 // The event history: as a stream that resumes, page by page, or over a WebSocket.
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { Caller, HostApi } from '../host-api.ts';
+import type { Caller } from '../api/caller.ts';
+import type { HostApi } from '../api/host-api.ts';
 import { integerOf } from '../request/query-check.ts';
 import { contextOf } from '../request/request-context.ts';
 import { type Exchange, type Handled, type QueryField, route } from './route.ts';

@@ -2,7 +2,7 @@
 // A file is always handed out as a download, with a type that no browser runs, and streamed: memory does not grow with it.
 import { pipeline } from 'node:stream/promises';
 import { prepareStream } from '../answer/respond.ts';
-import type { OpenFile } from '../host-api.ts';
+import type { OpenFile } from '../api/files-api.ts';
 import { type Exchange, type Handled, route } from './route.ts';
 
 const SILENT_MS = 30_000;
@@ -23,7 +23,7 @@ export const fileRoutes = [
 
 async function handle({ port, params, query, request, response, requestId }: Exchange<undefined>): Promise<Handled> {
   const { name, expires, signature } = query;
-  const file = await port.openFile({ id: params.id ?? '', name, expires, signature });
+  const file = await port.files.open({ id: params.id ?? '', name, expires, signature });
   try {
     prepareStream(response, headersOf(file), requestId);
     response.writeHead(200);

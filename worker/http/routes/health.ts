@@ -24,6 +24,6 @@ export const healthRoutes = [
     scope: 'none',
     summary: 'Whether the host is ready, and nothing more',
     answers: { 200: 'Ready', 503: 'Ready' },
-    handle: ({ port }) => (port.ready() ? READY : NOT_READY),
+    handle: ({ port }) => (port.system.ready() ? READY : NOT_READY),
   }),
 ];

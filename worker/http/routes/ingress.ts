@@ -10,7 +10,7 @@ export const ingressRoutes = [
     summary: 'Whether deliveries are taken',
     answers: { 200: 'Ingress' },
     handle: ({ port, caller }) => {
-      const state = port.ingress();
+      const state = port.ingress.state();
       // The tag is a digest of the reason too: of use to those alone who may change it, and nothing for anybody to check guesses against.
       if (caller().scope !== 'full') return { status: 200, json: { ...state, reason: null, by: null } };
       return { status: 200, json: state, headers: { ETag: tagOf(revisionOf(state)) } };
@@ -32,7 +32,7 @@ export const ingressRoutes = [
         json: state,
         headers: { ETag: tagOf(revisionOf(state)) },
       });
-      return answerOf(await port.setIngress(caller(), body, { isMeant, keep: keep(answerOf) }));
+      return answerOf(await port.ingress.set(caller(), body, { isMeant, keep: keep(answerOf) }));
     },
   }),
 ];

@@ -30,7 +30,7 @@ export const pluginRoutes: readonly Route[] = METHODS.map((method) =>
 );
 
 function locate({ port, params, method }: LocateRequest): Located {
-  const found = port.pluginRoute(method, params.slot ?? '', pathOf(params));
+  const found = port.deliveries.pluginRoute(method, params.slot ?? '', pathOf(params));
   if (found === undefined) return undefined;
   return 'allow' in found ? { kind: 'other_methods', allow: found.allow } : { kind: 'here', scope: found.scope };
 }
@@ -38,7 +38,7 @@ function locate({ port, params, method }: LocateRequest): Located {
 async function run(exchange: Exchange<undefined>): Promise<Handled> {
   const { port, params, request } = exchange;
   const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET');
-  const found = port.pluginRoute(method, params.slot ?? '', pathOf(params));
+  const found = port.deliveries.pluginRoute(method, params.slot ?? '', pathOf(params));
   if (found === undefined || 'allow' in found) throw new SvcError('not_found', 'this route has just gone');
   return answerOf(await found.run(deliveryOf(exchange, pathOf(params))));
 }

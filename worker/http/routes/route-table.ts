@@ -6,7 +6,7 @@
 //   R4  While no generation serves nobody knows what it would have: 503, since platforms give up what is answered with 404.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { StaticFiles } from '../answer/static-files.ts';
-import type { HostApi } from '../host-api.ts';
+import type { HostApi } from '../api/host-api.ts';
 import { chatRoutes } from './chat.ts';
 import { diagnosticRoutes } from './diagnostics.ts';
 import { endpointRoutes } from './endpoints.ts';
@@ -94,7 +94,7 @@ export class RouteTable {
       if (params === undefined) continue;
       const located = locate(place, { port, files, params, method: method === 'HEAD' ? 'GET' : method });
       if (located === undefined) {
-        if (place.first.ofGeneration === true) port.refuseUnlessServing(); // R4
+        if (place.first.ofGeneration === true) port.system.refuseUnlessServing(); // R4
         continue;
       }
       const allow = (): readonly string[] =>

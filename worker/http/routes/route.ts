@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Keep } from '../answer/kept-answer.ts';
 import type { BodyOf, SchemaName } from '../answer/schemas.ts';
 import type { StaticFiles } from '../answer/static-files.ts';
-import type { Caller, HostApi, Scope } from '../host-api.ts';
+import type { Caller, Scope } from '../api/caller.ts';
+import type { HostApi } from '../api/host-api.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 

@@ -1,12 +1,13 @@
 // The host itself: why it is or is not ready, what it is, restart and reload.
 import { SvcError } from '../../../shared/svc-error.ts';
-import type { HostApi, Reloaded } from '../host-api.ts';
+import type { HostApi } from '../api/host-api.ts';
+import type { Reloaded } from '../api/system-api.ts';
 import { tagOf } from '../request/revision.ts';
 import { type Answer, route } from './route.ts';
 
 /** Restart and reload may be meant for one generation of one process. */
 const runningRevision = (port: HostApi): string => {
-  const { runtimeId, generation } = port.readiness();
+  const { runtimeId, generation } = port.system.readiness();
   return `${runtimeId}.${generation ?? 'none'}`;
 };
 
@@ -14,7 +15,7 @@ const takenBy =
   (port: HostApi) =>
   (end: Reloaded): Answer =>
     end === 'restarts'
-      ? { status: 202, json: { accepted: true, runtimeId: port.readiness().runtimeId } }
+      ? { status: 202, json: { accepted: true, runtimeId: port.system.readiness().runtimeId } }
       : { status: 200, json: end };
 
 export const systemRoutes = [
@@ -25,7 +26,7 @@ export const systemRoutes = [
     summary: 'The readiness report: each check, its reason and its remedy',
     answers: { 200: 'ReadinessReport', 503: 'ReadinessReport' },
     handle: ({ port }) => {
-      const report = port.readiness();
+      const report = port.system.readiness();
       return {
         status: report.ready ? 200 : 503,
         json: report,
@@ -41,7 +42,7 @@ export const systemRoutes = [
     answers: { 200: 'Status' },
     handle: async ({ port, caller }) => ({
       status: 200,
-      json: caller().scope === 'full' ? await port.status() : withoutTexts(await port.status()),
+      json: caller().scope === 'full' ? await port.system.status() : withoutTexts(await port.system.status()),
       headers: { ETag: tagOf(runningRevision(port)) },
     }),
   }),
@@ -56,7 +57,7 @@ export const systemRoutes = [
     answers: { 202: 'Accepted', 409: 'Problem', 429: 'Problem' },
     handle: async ({ port, caller, keep }) => {
       const answerOf = takenBy(port);
-      await port.requestRestart(caller(), keep(answerOf));
+      await port.system.requestRestart(caller(), keep(answerOf));
       return answerOf('restarts');
     },
   }),
@@ -82,7 +83,7 @@ export const systemRoutes = [
       const orRestart = query['or-restart'] !== undefined;
       const isMeant = (): boolean => revision === undefined || revision === runningRevision(port);
       try {
-        return answerOf(await port.reload(caller(), { orRestart, isMeant, keep: keep(answerOf) }));
+        return answerOf(await port.system.reload(caller(), { orRestart, isMeant, keep: keep(answerOf) }));
       } catch (error) {
         if (!orRestart || !(error instanceof SvcError) || error.code !== 'restart_required') throw error;
         return answerOf('restarts');

@@ -23,7 +23,7 @@ export const webhookAddressRoutes = [
     changes: true,
     answers: { 200: 'WebhookRegistered', 409: 'Problem', 502: 'Problem', 503: 'Problem' },
     handle: async ({ port, params }) => {
-      port.refuseUnlessServing();
+      port.system.refuseUnlessServing();
       return { status: 200, json: await port.webhooks.register(params.id ?? '') };
     },
   }),

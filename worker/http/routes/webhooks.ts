@@ -10,10 +10,10 @@ export const WEBHOOK_PATH = '/webhooks/{path+}';
 
 const locate = ({ port, params, method }: LocateRequest): Located => {
   const path = params.path ?? '';
-  const limitBytes = port.webhookLimit(path);
+  const limitBytes = port.deliveries.limit(path);
   if (limitBytes === undefined) return undefined;
   if (method === 'POST') return { kind: 'here', limitBytes };
-  const isAsked = port.platformSockets.takes(path) || port.webhookChallenge(path) !== undefined;
+  const isAsked = port.deliveries.sockets.takes(path) || port.deliveries.challenge(path) !== undefined;
   if (method === 'GET' && isAsked) return { kind: 'here', limitBytes };
   return { kind: 'other_methods', allow: isAsked ? ['GET', 'POST'] : ['POST'] };
 };
@@ -28,7 +28,8 @@ export const webhookRoutes = [
     locate,
     ofGeneration: true,
     answers: { 200: 'any', 202: 'any', 401: 'Problem', 413: 'Problem', 503: 'Problem' },
-    handle: async (exchange) => answerOf(await exchange.port.deliver(deliveryOf(exchange, exchange.params.path ?? ''))),
+    handle: async (exchange) =>
+      answerOf(await exchange.port.deliveries.deliver(deliveryOf(exchange, exchange.params.path ?? ''))),
   }),
   route({
     method: 'GET',
@@ -41,7 +42,7 @@ export const webhookRoutes = [
     answers: { 101: 'websocket', 200: 'any', 401: 'Problem', 403: 'Problem', 426: 'Problem', 503: 'Problem' },
     handle: (exchange) => {
       const path = exchange.params.path ?? '';
-      const challenge = exchange.port.webhookChallenge(path);
+      const challenge = exchange.port.deliveries.challenge(path);
       if (challenge !== undefined) return answerOf(challenge(deliveryOf(exchange, path)));
       throw new SvcError('upgrade_required', 'this address speaks WebSocket', { hint: 'Send Upgrade: websocket.' });
     },

@@ -12,7 +12,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientOf, isLoopback } from '../../../shared/ip-address.ts';
 import { tookConnection } from '../../../shared/process/connections-first.ts';
-import type { HttpSettings } from '../host-api.ts';
+import type { HttpSettings } from '../api/caller.ts';
 import type { ClientAddresses } from '../request/client-address.ts';
 import { connectionsOfDescriptors } from './descriptors.ts';
 import type { OpenAnswers } from './open-answers.ts';

@@ -2,7 +2,7 @@
 // a probe: without query or origin. Every other spelling takes the way of all requests and gets the same answers there.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { API_HEADERS } from '../answer/security-headers.ts';
-import type { HostApi } from '../host-api.ts';
+import type { HostApi } from '../api/host-api.ts';
 import { contextOf } from '../request/request-context.ts';
 import { findHeadFault, hasContent } from '../request/request-head.ts';
 import { HEALTH_PATH, READY_PATH } from '../routes/health.ts';
@@ -29,7 +29,7 @@ export interface Probe {
 export function answerProbe({ port, request, response, isDraining }: Probe): boolean {
   const path = probePath(request, port);
   if (path === undefined || findHeadFault(request) !== undefined || hasContent(request)) return false;
-  const answer = path === HEALTH_PATH ? HEALTHY : port.ready() ? READY : NOT_READY;
+  const answer = path === HEALTH_PATH ? HEALTHY : port.system.ready() ? READY : NOT_READY;
   const { requestId, startedAt } = contextOf(request);
   const headers = [...answer.headers, 'X-Request-Id', requestId];
   if (isDraining) headers.push('Connection', 'close');

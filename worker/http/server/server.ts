@@ -12,9 +12,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../../../shared/process/bound-socket.ts';
 import { within } from '../../../shared/time/abort.ts';
 import { StaticFiles } from '../answer/static-files.ts';
+import type { HostApi } from '../api/host-api.ts';
 import { createExpressApp, serveRequest } from '../express-app.ts';
 import { expressClasses } from '../express-classes.ts';
-import type { HostApi } from '../host-api.ts';
 import type { HttpLog } from '../log.ts';
 import { Authenticator } from '../request/authenticate.ts';
 import { ClientAddresses } from '../request/client-address.ts';
@@ -166,7 +166,7 @@ async function drain(server: Server, port: HostApi, limitMs: number): Promise<vo
   });
   const idle = setInterval(() => {
     server.closeIdleConnections();
-    server.getConnections((error, count) => error === null && count <= port.platformSockets.count && end());
+    server.getConnections((error, count) => error === null && count <= port.deliveries.sockets.count && end());
   }, IDLE_CHECK_MS);
   try {
     await within(Promise.all([port.events.drain(), closed]), { ms: limitMs, late: undefined });

@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import { ERRORS } from '../../../shared/error-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { respondProblem } from '../answer/respond.ts';
-import type { Caller } from '../host-api.ts';
+import type { Caller } from '../api/caller.ts';
 import { type Credentials, readCredentials, readToken } from '../request/authenticate.ts';
 import { isAllowedOrigin } from '../request/cors.ts';
 import { deliveryOf } from '../request/delivery.ts';
@@ -100,13 +100,13 @@ function admitPlatform(
   { port, authenticator, isDraining }: UpgradeParts,
   request: IncomingMessage,
   { passed, match }: { readonly passed: Passed; readonly match: Match },
-): ReturnType<GateParts['port']['platformSockets']['open']> {
+): ReturnType<GateParts['port']['deliveries']['sockets']['open']> {
   contextOf(request).entered = true;
   const { query } = passed.target;
   const isTokenOurs = (): boolean =>
     authenticator.knows(readCredentials(request.headers.authorization), port.settings().tokens);
   const delivery = deliveryOf({ request, query, bytes: Buffer.alloc(0), isTokenOurs }, match.params.path ?? '');
-  const complete = port.platformSockets.open(delivery);
+  const complete = port.deliveries.sockets.open(delivery);
   if (isDraining()) throw new SvcError('draining', 'the host is stopping');
   return complete;
 }

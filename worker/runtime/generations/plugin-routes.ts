@@ -13,7 +13,7 @@ import { forgetSteps } from '../../handling/run/once.ts';
 import { Run } from '../../handling/run/run.ts';
 import { runHandler } from '../../handling/run/run-step.ts';
 import type { StateTurn } from '../../handling/run/state-turns.ts';
-import type { HostApi, HttpReply, RawDelivery } from '../../http/host-api.ts';
+import type { DeliveryApi, HttpReply, RawDelivery } from '../../http/api/delivery-api.ts';
 import { errorCode } from '../../sdk/errors.ts';
 import type { HttpAnswer, RawRequest } from '../../sdk/index.ts';
 import { plainText, toContent } from '../../sdk/message.ts';
@@ -43,7 +43,7 @@ const STATE_MOVES = 10;
 /** Nothing was for the disk. */
 const NOTHING: UnitAnswer = { kind: 'committed', rows: [], head: 0 };
 
-export function createPluginRoutes(deps: PluginRoutesDeps): HostApi['pluginRoute'] {
+export function createPluginRoutes(deps: PluginRoutesDeps): DeliveryApi['pluginRoute'] {
   return (method, slot, path) => {
     const generation = deps.generation();
     const routes =

@@ -38,9 +38,11 @@ async function operator(context: TestContext, config: NonNullable<HostOptions['c
     inbox: createInboxAdmin({ core, inbox, dispatcher }),
     outbox: createOutboxAdmin({ core, sender }),
     endpoints: createEndpointControl(core, engine.endpoints),
-    ingress: () => gate.known(),
-    setIngress: (...[caller, change, asked]: Parameters<typeof http.host.setIngress>) =>
-      gate.set(change, caller.actor, asked),
+    ingress: {
+      state: () => gate.known(),
+      set: (...[caller, change, asked]: Parameters<typeof http.host.ingress.set>) =>
+        gate.set(change, caller.actor, asked),
+    },
   });
   return {
     host,

@@ -6,7 +6,7 @@ import { chatView } from '../../../../worker/adapters/sandbox/chat-view.ts';
 import { sandbox } from '../../../../worker/adapters/sandbox/index.ts';
 import type { Reader } from '../../../../worker/database/unit.ts';
 import { trimEvents } from '../../../../worker/events/retention.ts';
-import type { ChatApi } from '../../../../worker/http/host-api.ts';
+import type { ChatApi } from '../../../../worker/http/api/chat-api.ts';
 import { createSandboxChat } from '../../../../worker/sandbox/sandbox-chat.ts';
 import { definePlugin, t } from '../../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../../support/hosts/engine-host.ts';

@@ -1,5 +1,5 @@
-// What the chat page asks of the host; with `HostApi` of host-api.ts, which it is a part of.
-import type { Keep } from './answer/kept-answer.ts';
+// What the chat page asks of the host.
+import type { Keep } from '../answer/kept-answer.ts';
 
 /** The sandbox adapter's side of the chat page: full scope only, since texts of people are in it. */
 export interface ChatApi {
