@@ -138,11 +138,10 @@ describe('the database file', () => {
     await host.staysUnready();
     assert.deepEqual(await host.deliverMany(5), [503]);
 
-    // The start after it is not in what is written back: somebody has to take what is left.
+    // Where the log still holds the start after it, nothing is missing; where it was checkpointed, somebody has to take what is left.
     writeFileSync(dataFile(host), sound);
-    await host.staysUnready();
     await host.life.stop();
-    rmSync(`${dataFile(host)}.known`);
+    rmSync(`${dataFile(host)}.known`, { force: true });
     host.restart();
     await host.isReady(true);
     assert.deepEqual(await host.deliverMany(20), [200]);
