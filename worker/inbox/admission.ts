@@ -1,13 +1,12 @@
-// Who may put more into the inbox: nobody takes it from the others, whatever waits.
+// Admission to the inbox. A flood from one endpoint cannot take the room of the others.
 //
-//   A1  All that is open fits the bound.
-//   A2  Nine tenths of the bound are for whoever comes; the last is divided among the endpoints that take deliveries, a part for each. What an
-//       endpoint holds above its part is of what is for all: a flood fills that and its own part, and leaves the parts of the others. Of
-//       less than ten items none is kept: the bound is what the operator wrote.
-//   A3  What an endpoint hands in at once while it has nothing else there is taken as long as A1 holds: a body or a page that is larger
-//       than its part would never get in.
-//   A4  The host's own items (tasks, jobs, events for subscribers) leave a tenth of the bound: they wait elsewhere for less than messages
-//       do. The endpoints divide what those leave.
+//   ADMISSION-1  All open items together stay within the bound.
+//   ADMISSION-2  Nine tenths of the bound are shared. The last tenth is split evenly among the endpoints that take deliveries. An endpoint uses its
+//                own part first; only the excess counts against the shared room. A bound below ten items reserves nothing.
+//   ADMISSION-3  An endpoint with nothing else open may hand in one batch larger than its part, within the bound. Otherwise a large body or page
+//                could never get in.
+//   ADMISSION-4  The host's own items (tasks, jobs, events for subscribers) leave a tenth of the bound free, because messages are more urgent. The
+//                endpoints divide the rest.
 import { SvcError } from '../../shared/svc-error.ts';
 
 export interface Amount {
@@ -15,27 +14,27 @@ export interface Amount {
   readonly bytes: number;
 }
 
-/** What is open, with what is asked about counted already. */
+/** Open items. The batch in question is already included. */
 export interface Waiting extends Amount {
-  /** Of it, the host's own. */
+  /** The host's own items among them. */
   readonly own: Amount;
-  /** Of it, the others by endpoint. */
+  /** The other items, by endpoint. */
   readonly held: ReadonlyMap<string, Amount>;
 }
 
 export interface Asked {
   readonly endpoint: string;
-  /** What it hands in. */
+  /** Size of the batch that the endpoint hands in. */
   readonly batch: Amount;
 }
 
 export interface Shares {
   readonly bound: Amount;
-  /** How many endpoints take deliveries; asked for only when much is open. */
+  /** Number of endpoints that take deliveries. Called only when much is open. */
   readonly endpoints: () => number;
 }
 
-/** `full`: the bound is reached (A1); `over_part`: there is room, and it is for others (A2). */
+/** `full`: the bound is reached. `over_part`: the remaining room is reserved for other endpoints. */
 export type Admission = 'admitted' | 'full' | 'over_part';
 
 const FOR_ALL = 0.9;
@@ -63,7 +62,7 @@ function abovePart({ held }: Waiting, measure: keyof Amount, part: number): numb
   return sum;
 }
 
-/** How many of the host's own items are let in (A4). */
+/** How many of the host's own items are let in. They leave a tenth of the bound to messages. */
 export function roomForOwn({ items, bytes }: Amount, bound: Amount): number {
   const most = Math.max(1, Math.floor(bound.items * OWN_SHARE));
   return bytes < bound.bytes * OWN_SHARE ? Math.max(0, most - items) : 0;
@@ -74,7 +73,7 @@ const FULL = {
   details: { retryAfterMs: 5_000 },
 } as const;
 
-/** Why it is not taken; undefined when it is. */
+/** The refusal; undefined if the batch is admitted. */
 export function refusal(waiting: Waiting, asked: Asked, shares: Shares): SvcError | undefined {
   switch (admission(waiting, asked, shares)) {
     case 'admitted':

@@ -1,4 +1,4 @@
-// A delivery that is over as it is stored: nobody can handle it, and it is there to be looked at.
+// Stores a delivery that cannot be handled as a dead letter at once, so that an operator can inspect it.
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import { recordEvents } from '../events/event-history.ts';
@@ -9,13 +9,13 @@ import { type Delivery, prepareItem } from './prepare-item.ts';
 export interface WhyDead {
   readonly code: string;
   readonly reason: string;
-  /** May quote what a person wrote: the item alone has it. */
+  /** May quote user content, so only the stored item has it. */
   readonly error: string;
 }
 
 /**
- * Stores it as a dead letter, in one unit: it never waits, and nothing claims it. Its id, unless it is stored already. Throws
- * `storage_unavailable`.
+ * Stores the delivery as a dead letter in one transaction, so nothing ever claims it. Resolves to the item's id, or undefined if the delivery is
+ * stored already. Throws `storage_unavailable`.
  */
 export async function storeDead(
   { clock, runtimeId, writer }: Core,

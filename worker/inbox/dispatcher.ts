@@ -1,5 +1,5 @@
-// Brings stored items to the handlers of the serving generation, one of a lane at a time. The attempt is counted before anything of a
-// plugin runs: with the unit that stored the item, with the one that ended its forerunner, or by whoever handles it.
+// Brings stored items to the handlers of the serving generation, one item of a lane at a time. The attempt is counted on disk before plugin code
+// runs. The count is part of the transaction that stored the item or ended the item before it, or of a claim of its own.
 import type { Core } from '../core/core.ts';
 import { readCrashes } from '../database/starts-ledger.ts';
 import { ClaimAhead, type NextInLane } from '../lanes/claim-ahead.ts';
@@ -11,27 +11,30 @@ import { type InboxRow, type ItemHead, readItem, readLane, readOpen } from './in
 import { readLeftInHand } from './left-items-store.ts';
 import type { NewRow } from './prepare-item.ts';
 
-/** How an item left its handlers; `retired`: its generation took no more, the next one handles it; `gone`: somebody else ended it. */
+/**
+ * How an item left its handlers. `retired`: the generation takes no more items, so the next generation handles it. `gone`: an operator ended the item
+ * meanwhile.
+ */
 export type ItemOutcome = 'done' | 'dead' | 'waiting' | 'retired' | 'gone';
 
 export interface ClaimedItem {
   readonly row: InboxRow;
-  /** True when its attempt is counted already. */
+  /** True if this attempt is already counted on disk. */
   readonly isClaimed: boolean;
-  /** It was in hand when the process before this one died, and has not begun since. */
+  /** Set if the item was in hand when the previous process died and has not begun since. */
   readonly left: LeftItem | undefined;
-  /** What its lane goes on with, to be claimed in the unit that ends it. */
+  /** The next item of the lane. It may be claimed in the transaction that ends this one. */
   readonly next: () => NextInLane | undefined;
 }
 
 export interface LeftItem {
-  /** At which it was in hand, the last one included. */
+  /** Number of process deaths with this item in hand, the last one included. */
   readonly deaths: number;
-  /** There were so many deaths that one is enough to set it aside. */
+  /** True if the process died so often that one death suffices to set the item aside. */
   readonly isWary: boolean;
-  /** The last death is counted on disk: it begins anew. */
+  /** To be called once the last death is counted on disk and the item begins again. */
   counted(): void;
-  /** So it is, and the item waits. */
+  /** To be called once the item is set aside on disk. */
   setAside(): void;
 }
 
@@ -41,13 +44,13 @@ export interface DispatcherOptions {
   readonly core: Core;
   readonly inbox: Pick<Inbox, 'recent'>;
   readonly limits: () => ShareLimits;
-  /** See `Quarantine`. */
+  /** How long an item waits after two process deaths with it in hand, in milliseconds. 0 turns the quarantine off. */
   readonly quarantineMs: () => number;
-  /** True while there is no generation to serve, or an ingress pause holds the item back. */
+  /** True while no generation serves, or while an ingress pause holds the item back. */
   readonly held: (item: ItemHead) => boolean;
-  /** Claims an item, where it is not claimed yet, and handles it; its outcome is on disk when it resolves. */
+  /** Claims the item if it is not claimed yet, and handles it. The outcome is on disk when the promise resolves. */
   readonly handle: (item: ClaimedItem) => Promise<ItemOutcome>;
-  /** The item left the open states. */
+  /** Called when the item has left the open states. */
   readonly left: (item: ItemHead) => void;
 }
 
@@ -82,7 +85,7 @@ export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHea
       row === undefined || !isOpen(row)
         ? 'gone'
         : await handle({ row, isClaimed, left: leftOf(item.id), next: () => followers.of(next()) });
-    // The page that led here may have been read before the commit was answered, and the row kept only then: it is old by now.
+    // A page read before the commit may have led here, and the row may have been kept afterwards. That row is stale now.
     inbox.recent.take(item.id);
     if (outcome === 'retired') {
       if (kept !== undefined) inbox.recent.keep(kept);

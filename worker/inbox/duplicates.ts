@@ -1,4 +1,4 @@
-// Deliveries that are stored already: told to whoever counts them, and where the same id came with another body, to everybody (D2).
+// Deliveries whose id is stored already. They are counted. A known id with another body is also logged and recorded as an event.
 import type { Core } from '../core/core.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
@@ -7,11 +7,11 @@ import type { PreparedItem } from './prepare-item.ts';
 
 export interface Repeat<Item> {
   readonly item: Item;
-  /** Its body is another one than that which is stored. */
+  /** True if the stored body differs. */
   readonly conflict: boolean;
 }
 
-/** Those of `items` that are stored. */
+/** The items whose delivery ids are stored already. `tell` is called for each. */
 export async function findDuplicates<Item extends PreparedItem>(
   core: Core,
   items: readonly Item[],
@@ -35,5 +35,5 @@ function tellConflict({ clock, runtimeId, log, writer }: Core, { row }: Prepared
   log.warn({ endpoint, item: stored }, 'delivery id was used again with another body');
   const data = { item: stored, delivery, bytes, sha256 };
   const event: NewEvent = { type: 'inbox.duplicate_conflict', at: clock.now(), runtimeId, endpoint, data };
-  writer.commit({ name: 'inbox.conflict', statements: recordEvents([event]) }).catch(() => {}); // the log has it
+  writer.commit({ name: 'inbox.conflict', statements: recordEvents([event]) }).catch(() => {}); // the log has the conflict
 }

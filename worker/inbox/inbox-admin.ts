@@ -1,4 +1,4 @@
-// What an operator does with the inbox: look, replay a dead item, hold an open one, drop one. Each change has an event and a guard on what was seen.
+// Operator actions on the inbox: list, show, replay, hold, drop. Each change records an event and is guarded by the revision that the operator saw.
 import { capabilityForDemo } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, maskedText } from '../core/core.ts';
@@ -25,7 +25,7 @@ export interface InboxAdminDeps extends InboxRunners {
   readonly core: Core;
 }
 
-/** What this process has in memory of open items. */
+/** The in-memory state of open items in this process. */
 export interface InboxRunners {
   readonly inbox: Pick<Inbox, 'release' | 'returned'>;
   readonly dispatcher: Pick<LaneRunner<ItemHead>, 'dropped' | 'reread'>;
@@ -37,13 +37,13 @@ interface End {
   readonly becomes: Partial<InboxRow>;
 }
 
-/** What people are told of an item that failed: the end of its id. */
+/** The reference that users see in an error reply: the last 12 digits of the item's id. */
 const SHORT_REF = /^[0-9a-f]{12}$/;
 const OPEN_STATES: readonly string[] = ['received', 'handling', 'waiting'];
 
 type EndedRow = Pick<InboxRow, 'id' | 'lane' | 'endpoint' | 'kind' | 'bytes' | 'state'>;
 
-/** After an operator's change is committed. `state` is the one before it. */
+/** Updates memory after an operator's change is committed. `state` is the state before the change. */
 export const followInbox = ({ inbox, dispatcher }: InboxRunners) => ({
   ended(row: EndedRow): void {
     if (OPEN_STATES.includes(row.state)) inbox.release(row);
@@ -65,7 +65,7 @@ export function createInboxAdmin({ core, ...runners }: InboxAdminDeps): ItemStor
     if (row === undefined) throw new SvcError('not_found', 'no inbox item has this id', { hint: 'svc inbox list' });
     return row;
   };
-  /** Commits an operator's end of an item, and has the runners of this process follow. */
+  /** Commits an operator's end of an item, then updates the runners of this process. */
   const end = async (row: InboxRow, change: ReasonedChange, { type, statement, becomes }: End): Promise<UnitAnswer> => {
     refuseStale('inbox item', row, change.revision);
     const event = {
@@ -173,7 +173,7 @@ export function createInboxAdmin({ core, ...runners }: InboxAdminDeps): ItemStor
       });
       if (answer.kind === 'refused') {
         refuseStale('inbox item', await find(row.id), change.revision);
-        if (row.state !== 'dead' && (await find(id)).state === 'dead') return admin.drop(id, change); // it died meanwhile
+        if (row.state !== 'dead' && (await find(id)).state === 'dead') return admin.drop(id, change); // the item became dead meanwhile
         throw new SvcError('conflict', `inbox item ${row.id} is ${row.state} already`);
       }
       return summary(await find(row.id), true);

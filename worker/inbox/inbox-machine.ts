@@ -1,5 +1,5 @@
-// What an item of the inbox may become. Pure: the store has the same rules as guards of its statements, this is their table. Nothing asks it at
-// work: test/contract/database/inbox-states.test.ts holds the statements to it.
+// State machine of an inbox item. Pure. The statements of the inbox store carry the same rules as guards, so nothing calls this table at run time.
+// test/contract/database/inbox-states.test.ts checks the statements against it.
 //
 //   state     | claimed  | handled | passed | postponed | buried | replayed | held | dropped | cut      | set aside
 //   received  | handling | -       | done   | -         | dead   | -        | dead | done    | -        | -
@@ -8,12 +8,12 @@
 //   done      | -        | -       | -      | -         | -      | -        | -    | -       | -        | -
 //   dead      | -        | -       | -      | -         | -      | received | -    | done    | -        | -
 //
-// (passed: nobody handles it; held: an operator keeps it from its handlers until it is replayed; cut: by an orderly stop; set aside: in hand at
-// two deaths of the process)
+// passed: no handler listens. held: an operator stops the item until a replay. cut: an orderly stop interrupted the handlers.
+// set aside: in hand at two deaths of the process.
 //
-//   I1  An item that is done stays done.
-//   I2  Only a handled or postponed item leaves `handling` by what its handlers decided; a crash leaves it there. After the first it is claimed
-//       again, after the second it waits (`inbox.quarantineSeconds`).
+//   INBOX-MACHINE-1  A done item stays done.
+//   INBOX-MACHINE-2  A crash leaves the item in `handling`. The item is claimed again after the first crash and waits `inbox.quarantineSeconds` after
+//                    the second.
 import type { InboxState } from '../database/tables.ts';
 
 export type InboxEvent =
@@ -46,12 +46,12 @@ const TABLE: Readonly<Record<InboxState, Partial<Readonly<Record<InboxEvent, Inb
   dead: { replayed: 'received', dropped: 'done' },
 };
 
-/** The next state, or undefined when the event is refused in this one. */
+/** The next state, or undefined if the event is not allowed in this state. */
 export function stepItem(state: InboxState, event: InboxEvent): InboxState | undefined {
   return TABLE[state][event];
 }
 
-/** Wait before the next attempt after so many that failed: 1 s, 5 s, 30 s, then 2 min (sdk: Options.attempts). */
+/** Delay before the next attempt after this many failures: 1 s, 5 s, 30 s, then 2 min. */
 export function retryDelayMs(failures: number): number {
   return [1_000, 5_000, 30_000][failures - 1] ?? 120_000;
 }

@@ -1,4 +1,4 @@
-// Statements and reads of the inbox. Writing functions return statements with guards; services join them to units.
+// Statements and reads of the inbox tables. Writing functions return guarded statements; callers join them into transactions.
 import type { Selectable } from 'kysely';
 import { isOpen } from '../database/open-rows.ts';
 import { prepared, preparedRead, sql, statement } from '../database/statement.ts';
@@ -9,7 +9,7 @@ import type { SetBack } from '../timers/due-store.ts';
 
 export const OPEN = ['received', 'handling', 'waiting'] as const;
 
-/** Refuses the unit as `unique` when this delivery is stored already. */
+/** Inserts the item. The transaction is refused as `unique` if this delivery is stored already. */
 export const receiveItem = prepared<Omit<InboxRow, 'seq'>>((item) =>
   sql.insertInto('inbox').values({
     id: item.id,
@@ -33,7 +33,7 @@ export const receiveItem = prepared<Omit<InboxRow, 'seq'>>((item) =>
   }),
 );
 
-/** Of an open item. */
+/** Claims an open item and counts one attempt. */
 export const claiming = ({ id }: { readonly id: string }) =>
   sql
     .updateTable('inbox')
@@ -41,13 +41,13 @@ export const claiming = ({ id }: { readonly id: string }) =>
     .where('id', '=', id)
     .where('state', 'in', OPEN);
 
-/** Counts the attempt before anything runs, so that an item that kills the process does not come back for ever. */
+/** The attempt is committed before anything runs. Otherwise an item that kills the process would come back for ever. */
 export const claimItem = prepared<{ id: string }>(claiming, { expect: 1, guard: 'item' });
 
-/** As part of the unit that ends the item before it. */
+/** Claims the next item of a lane in the transaction that ends the item before it. */
 export const claimNextItem = prepared<{ id: string }>(claiming, { expect: 1, guard: NEXT_GUARD });
 
-/** The guard of everything a handler decides: the item is still ours. */
+/** Guard of every handler decision: the item must still be in `handling`, so an operator has not ended it. */
 export const holdItem = prepared<{ id: string }>(
   ({ id }) => sql.updateTable('inbox').set({ state: 'handling' }).where('id', '=', id).where('state', '=', 'handling'),
   { expect: 1, guard: 'item' },
@@ -81,10 +81,10 @@ const endRunWait = prepared<{ id: string; at: number }>(({ id, at }) =>
   sql.updateTable('handler_runs').set({ next_at: null }).where('item_id', '=', id).where('next_at', '<=', at),
 );
 
-/** The wait until then is over, for the item and for those of its handlers that waited so long. */
+/** Ends the waits that were due at `at`: the item's wait and those of its handlers. */
 const isDue = (id: string, at: number): readonly Statement[] => [endWait({ id }), endRunWait({ id, at })];
 
-/** The wall clock was set back: what waits waits no longer for it. */
+/** The wall clock was set back. Waits are moved back by the same amount, so nothing waits longer. */
 const bringForward = ({ byMs, after }: SetBack): readonly Statement[] => [
   statement(
     sql
@@ -102,7 +102,7 @@ const bringForward = ({ byMs, after }: SetBack): readonly Statement[] => [
   ),
 ];
 
-/** What the timer says about waits. */
+/** How the timer service changes the waits of inbox items. */
 export const itemWaits = { isDue, bringForward };
 
 export const buryItem = prepared<{ id: string; at: number; error: string }>(
@@ -127,7 +127,7 @@ export const setVerdict = prepared<{
     .onConflict((conflict) => conflict.columns(['item_id', 'handler']).doUpdateSet({ verdict, error, next_at: null })),
 );
 
-/** Later attempts are counted for each handler, before it runs. */
+/** Counts an attempt of one handler before it runs, from the second attempt on. */
 export const countRun = prepared<{ item: string; handler: string }>(({ item, handler }) =>
   sql
     .insertInto('handler_runs')
@@ -176,7 +176,7 @@ const openItems = preparedRead<{ after: number; limit: number }, ItemHead>(({ af
     .limit(limit),
 );
 
-/** Open items after a position, in order of arrival. */
+/** Open items with `seq` above `after`, in order of arrival. */
 export function readOpen(reader: Reader, after: number, limit: number): Promise<ItemHead[]> {
   return reader.all(openItems({ after, limit }));
 }

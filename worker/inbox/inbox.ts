@@ -1,10 +1,9 @@
-// Taking in: a delivery is stored once, with its event, before anybody is told that it was taken.
+// Acceptance of deliveries. A delivery and its event are committed before the sender gets an acknowledgement.
 //
-//   D1  `accept` resolves after the commit; what it refuses (full, storage) is not stored at all. Who is refused: admission.ts.
-//   D2  A delivery id is taken once an endpoint, across restarts and retention of ids; the same id with another body is
-//       counted as a conflict and not stored.
-//       It is told so while the inbox is full, too: who delivers again gets its answer, and takes no room.
-//   D3  A cursor of the platform is stored in the same unit as the deliveries that it covers.
+//   INBOX-1  `accept` resolves after the commit. A refused delivery (inbox full, storage failure) is not stored at all.
+//   INBOX-2  A delivery id is taken once an endpoint, across restarts, for as long as its row is retained. A known id with another body counts as a
+//            conflict and is not stored. A full inbox still acknowledges known ids, because duplicates need no room.
+//   INBOX-3  A cursor of the platform is committed in the same transaction as the deliveries that it covers.
 import { uuidv7 } from '../../shared/identifiers.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
@@ -27,29 +26,29 @@ export interface InboxLimits {
 }
 
 export interface Accepted {
-  /** Ids of the items that are new. */
+  /** Ids of the new items. */
   readonly fresh: readonly string[];
   readonly duplicates: number;
   readonly conflicts: number;
 }
 
-/** What the inbox asks of the rooms over it, while it decides about a delivery. */
+/** Questions that the inbox asks other rooms while it accepts a delivery. */
 export interface InboxPorts {
-  /** The number of the generation in which nobody listens to this delivery; undefined when somebody may. */
+  /** Number of the generation in which no handler listens to this delivery; undefined if a handler may. */
   unheardIn?(delivery: Delivery): number | undefined;
-  /** A start at once for an item whose lane is idle; undefined when it has to wait. */
+  /** Reserves an idle lane so that the item starts as soon as it is stored; undefined if the item has to wait. */
   reserveLane?(item: ItemHead): Slot | undefined;
-  /** How many accounts and plugins take deliveries: each has a share of the inbox. */
+  /** Number of accounts and plugin webhooks that take deliveries. Each has a share of the inbox. */
   shares?(): number;
 }
 
-/** Told after the commit. */
+/** Called after the commit. */
 export interface InboxObserver {
   accepted?(row: NewRow): void;
   duplicate?(endpoint: string, conflict: boolean): void;
 }
 
-/** What joins the unit that stores these items. */
+/** Statements that join the transaction that stores these items. */
 export type Joined = (ids: readonly string[]) => readonly Statement[];
 
 export class Inbox {
@@ -68,7 +67,7 @@ export class Inbox {
     this.#observer = around;
   }
 
-  /** Reads how much is waiting; before it nothing is bounded. */
+  /** Counts the open items on disk. Without this count no bound holds. */
   async load(): Promise<void> {
     await this.#open.load(this.#core.reader);
   }
@@ -78,7 +77,7 @@ export class Inbox {
     return { items, bytes };
   }
 
-  /** How many items of the host's own it would take: tasks, jobs, events for subscribers. */
+  /** How many more of the host's own items (tasks, jobs, events for subscribers) the inbox takes. */
   get room(): number {
     return roomForOwn(this.#open, this.#bound);
   }
@@ -88,22 +87,22 @@ export class Inbox {
     return { items: maxPending, bytes: maxPendingBytes };
   }
 
-  /** How many of a lane are open. */
+  /** Number of open items in this lane. */
   openIn(lane: string): number {
     return this.#open.of(lane);
   }
 
-  /** Called after each commit that stored an item. */
+  /** The listener is called after each commit that stored an open item without starting it. */
   onItem(listener: () => void): void {
     this.#listeners.add(listener);
   }
 
-  /** An item left the open states. */
+  /** Removes an item from the count of open items. */
   release(item: Counted): void {
     this.#open.remove(item);
   }
 
-  /** A stop has cut what is in hand: that is no death of the process. Where the storage fails it counts as one. */
+  /** An orderly stop interrupted the running items, so they do not count as in hand at a process death. If the storage fails, they do. */
   async letGo(): Promise<void> {
     const { log, writer } = this.#core;
     await writer.commit({ name: 'inbox.cut', statements: [letGoItems()] }).catch((error: unknown) => {
@@ -111,12 +110,12 @@ export class Inbox {
     });
   }
 
-  /** A dead item came back into them. */
+  /** Counts a replayed item as open again. */
   returned(item: Counted): void {
     this.#open.add(item);
   }
 
-  /** What one endpoint hands in. Throws `inbox_full` or `storage_unavailable`; then nothing is stored. */
+  /** Accepts a batch from one endpoint. Throws `inbox_full` or `storage_unavailable`; then nothing is stored. */
   async accept(deliveries: readonly Delivery[], joined: Joined = () => []): Promise<Accepted> {
     if (FAILPOINTS) await this.#core.point('received');
     return this.#acceptAll(deliveries, joined);
@@ -136,7 +135,7 @@ export class Inbox {
     return this.#take(prepared, joined);
   }
 
-  /** There is no room for all of it: what is stored already needs none. Throws `full` where nothing is. */
+  /** The batch does not fit. Duplicates need no room, so only the new items are tried again. Throws `full` if there are no duplicates. */
   async #acceptRest(deliveries: readonly Delivery[], { prepared, joined, full }: Refused): Promise<Accepted> {
     for (const item of prepared) this.#giveBack(item);
     const known = await this.#known(prepared);
@@ -151,8 +150,8 @@ export class Inbox {
   }
 
   /**
-   * What nobody listens to is over as soon as it is stored, and what may run at once is stored as claimed; neither before an item of its
-   * lane that is open: that one may ask something.
+   * In an idle lane, an item without a listener is stored as done. An item that may run at once is stored as claimed. Neither happens behind an open
+   * item, because its handler may open a dialog.
    */
   #prepare(delivery: Delivery): Taken {
     const { endpoint, lane, payload } = delivery;
@@ -172,7 +171,7 @@ export class Inbox {
     }
   }
 
-  /** It is not stored. */
+  /** Undoes the reservation of an item that is not stored. */
   #giveBack({ row, slot }: Taken): void {
     this.#open.remove(row);
     slot?.abandon();
@@ -205,7 +204,7 @@ export class Inbox {
     };
   }
 
-  /** Stores one item as part of somebody else's unit (a due task), after its own statements. */
+  /** Stores one item in another transaction (such as that of a due task), after its statements. */
   async storeWith(delivery: Delivery, unit: Unit): Promise<UnitAnswer> {
     const { row, insert, events } = prepareItem(this.#core, delivery);
     this.#open.add(row);
@@ -220,12 +219,12 @@ export class Inbox {
     }
   }
 
-  /** The item as which a delivery is stored. */
+  /** The id of the item that holds this delivery. */
   async idOf(endpoint: string, deliveryId: string): Promise<string | undefined> {
     return (await readDelivery(this.#core.reader, endpoint, deliveryId))?.id;
   }
 
-  /** What comes now is counted already. */
+  /** The batch is already included in the count of open items. */
   #refusal(prepared: readonly Taken[]): SvcError | undefined {
     const [first] = prepared;
     if (first === undefined) return undefined;
@@ -237,7 +236,7 @@ export class Inbox {
     );
   }
 
-  /** See dead-letter.ts. */
+  /** Stores a delivery that cannot be handled as a dead letter. */
   acceptDead(delivery: Delivery, why: WhyDead): Promise<string | undefined> {
     return storeDead(this.#core, delivery, why);
   }
@@ -275,7 +274,7 @@ export class Inbox {
   }
 }
 
-/** `slot`: its place, when it is to run as soon as it is stored. */
+/** `slot`: the reserved lane of an item that starts as soon as it is stored. */
 interface Taken extends PreparedItem {
   readonly slot: Slot | undefined;
 }

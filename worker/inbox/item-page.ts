@@ -1,7 +1,7 @@
-// What the lists of stored items have in common, those that came in and those that go out: pages, cursors, revisions.
+// Pages, cursors and revisions of item lists, shared by inbox and outbox.
 //
-//   L1  However many items there are, `total` holds up nobody: it is counted some thousands of rows at a time, and the main thread is free
-//       between. What came in on an account is found by an index.
+//   ITEM-PAGE-1  Counting `total` does not block the event loop: filtered rows are counted 10,000 at a time. The rows of an inbox account are found
+//                by an index.
 import { sql as raw, type SelectQueryBuilder } from 'kysely';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
@@ -14,13 +14,13 @@ export interface ListOf<Row> {
   readonly summary: (row: Row, texts: boolean) => Readonly<Record<string, unknown>>;
 }
 
-/** Newest first. */
+/** One page, newest first. */
 export async function readItemPage<Row extends { readonly seq: number }>(
   core: Core,
   { table, summary }: ListOf<Row>,
   { after, limit, state, endpoint, texts }: PageRequest,
 ): Promise<Page> {
-  const all = sql.selectFrom(table as 'inbox'); // the columns named here are those of both
+  const all = sql.selectFrom(table as 'inbox'); // both tables have the columns used here
   const names = endpoint === undefined ? undefined : await endpointsNamed(core, table, endpoint);
   const from = filtered(all, { table, state, names });
   let query = from.selectAll();
@@ -46,16 +46,16 @@ function filtered(
   let from = items;
   if (state !== undefined) from = from.where('state', '=', state as InboxState);
   if (names === undefined) return from;
-  // Those that go out have no index of their accounts in this order: the sign keeps SQLite from sorting all of an account.
+  // The outbox has no index on account and seq. The unary plus keeps SQLite from using the account index and sorting all its rows.
   return table === 'inbox' ? from.where('endpoint', 'in', names) : from.where(raw<string>`+endpoint`, 'in', names);
 }
 
-/** By the smallest index, without looking at a row. */
+/** Counts over the smallest index, without reading rows. */
 async function countAll({ reader }: Core, items: Items): Promise<number> {
   return Number((await reader.first(items.select(({ fn }) => fn.countAll<number>().as('n'))))?.n ?? 0);
 }
 
-/** L1. */
+/** Counts in pieces and yields to the event loop between them. */
 async function countInPieces(
   core: Core,
   { all, from }: { readonly all: Items; readonly from: Items },
@@ -70,7 +70,7 @@ async function countInPieces(
   return total;
 }
 
-/** An endpoint is named in full (`root/irc:irc~libera`) or by its short name (`irc~libera`), as everywhere: those that have items. */
+/** The endpoints with items that `wanted` names, in full (`root/irc:irc~libera`) or short (`irc~libera`). */
 async function endpointsNamed({ reader }: Core, table: ListOf<never>['table'], wanted: string): Promise<string[]> {
   const named: string[] = [];
   for (let last = ''; ; ) {
@@ -96,7 +96,7 @@ function cursorOf(text: string): number {
 
 export const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
-/** For full scope, as texts are: a short text is found by its digest and its exact size, one guess after the other. */
+/** Only for full scope, like texts: digest and exact size would let a reader guess a short text. */
 export const weightOf = ({ bytes, sha256 }: { readonly bytes: number; readonly sha256: string }) => ({ bytes, sha256 });
 
 interface Attempted {
@@ -106,11 +106,11 @@ interface Attempted {
   readonly operator_changes: number;
 }
 
-/** Never one that the item had before: attempts only grow until an operator changes it. */
+/** Revision of an item, never repeated: attempts only grow, and each operator change is counted. */
 export const revisionOf = ({ state, attempts, operator_changes: changes }: Attempted): string =>
   changes === 0 ? `${state}-${attempts}` : `${state}-${attempts}-${changes}`;
 
-/** Throws `precondition_failed` when the item is not as the caller has seen it. `what`: `inbox item`. */
+/** Throws `precondition_failed` if the item has changed since the caller saw it. `what` is, for example, `inbox item`. */
 export function refuseStale(what: string, row: Attempted, revision: string | undefined): void {
   if (revision !== undefined && revision !== revisionOf(row))
     throw new SvcError('precondition_failed', `${what} ${row.id} has changed: it is ${row.state}`);

@@ -1,17 +1,17 @@
-// Statements and reads for items that were in hand when a process ended (lanes/quarantine.ts).
+// Statements and reads for items that were in hand when a process ended.
 import { isOpen } from '../database/open-rows.ts';
 import { prepared, sql, statement } from '../database/statement.ts';
 import type { Reader, Statement } from '../database/unit.ts';
 import type { LeftInHand } from '../lanes/quarantine.ts';
 import { claiming } from './inbox-store.ts';
 
-/** Claims one that was in hand when a process before this one died. */
+/** Claims such an item and counts the death. */
 export const claimLeftItem = prepared<{ id: string }>(
   (item) => claiming(item).set(({ eb }) => ({ deaths: eb('deaths', '+', 1) })),
   { expect: 1, guard: 'item' },
 );
 
-/** It was in hand at too many deaths to begin at once. */
+/** Sets aside an item that was in hand at too many deaths to begin at once. */
 export const setAsideItem = prepared<{ id: string; nextAt: number; error: string }>(
   ({ id, nextAt, error }) =>
     sql
@@ -22,11 +22,11 @@ export const setAsideItem = prepared<{ id: string; nextAt: number; error: string
   { expect: 1, guard: 'item' },
 );
 
-/** A stop has cut what is in hand: nobody died of it. */
+/** An orderly stop interrupted these items. That is no process death. */
 export const letGoItems = (): Statement =>
   statement(sql.updateTable('inbox').set({ state: 'received' }).where(isOpen).where('state', '=', 'handling'));
 
-/** Items that were in hand at a death of the process: at the last one, or set aside since. */
+/** Items that were in hand at a process death: at the last one, or set aside since an earlier one. */
 export async function readLeftInHand(reader: Reader): Promise<readonly LeftInHand[]> {
   const rows = await reader.all(
     sql

@@ -1,10 +1,11 @@
-// How much of the inbox is open, in all, by lane and by endpoint: read once at the start, then counted in memory, because this process is
-// the only one that adds and ends items.
+// Counts of open items: in total, by lane and by endpoint. They are read once at start and then kept in memory, because this process is the only
+// writer.
 //
-//   O1  An item is counted before it is handed to the writer: many at once do not pass a bound together, and a lane that counts none
-//       has none on disk either.
-//   O2  What is stored as done counts for the bounds while it is on its way, and never for its lane: nothing waits for it.
-//   O3  What the host put in by itself (tasks, jobs, events) is of no endpoint.
+//   OPEN-ITEMS-1  An item is counted before it is handed to the writer. Concurrent batches cannot pass the bound together, and a lane with count 0
+//                 has no open item on disk.
+//   OPEN-ITEMS-2  An item that is stored as done counts for the bounds until its commit ends. It never counts for its lane, because nothing waits for
+//                 it.
+//   OPEN-ITEMS-3  The host's own items (tasks, jobs, events) belong to no endpoint.
 import { isOpen } from '../database/open-rows.ts';
 import { sql } from '../database/statement.ts';
 import type { InboxKind } from '../database/tables.ts';
@@ -49,7 +50,7 @@ export class OpenItems implements Waiting {
         .where(isOpen)
         .groupBy(['lane', 'endpoint', 'kind']),
     );
-    // A start whose storage failed reads again.
+    // A start is repeated after a storage failure, so the counts are reset first.
     this.#lanes.clear();
     this.held.clear();
     for (const count of [this.#all, this.own]) count.add(-count.items, -count.bytes);
@@ -91,7 +92,7 @@ export class OpenItems implements Waiting {
   #count({ endpoint, kind }: Pick<Counted, 'endpoint' | 'kind'>, items: number, bytes: number): void {
     this.#all.add(items, bytes);
     if (kind !== 'arrival' && kind !== 'webhook') {
-      this.own.add(items, bytes); // O3
+      this.own.add(items, bytes); // belongs to no endpoint
       return;
     }
     let count = this.held.get(endpoint);

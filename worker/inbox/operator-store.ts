@@ -1,11 +1,11 @@
-// What an operator changes of an item: statements with guards on the item as it was seen.
+// Operator changes of inbox items: statements guarded by the item as the operator saw it.
 import { sql, statement } from '../database/statement.ts';
 import type { Reader, Statement } from '../database/unit.ts';
 import { type InboxRow, OPEN } from './inbox-store.ts';
 
 type SeenItem = Pick<InboxRow, 'id' | 'operator_changes'>;
 
-/** What an operator changes holds for the item as it was seen: another operator's change in between refuses it. */
+/** Refuses the change if another operator changed the item meanwhile. */
 const changed = ({ id, operator_changes: changes }: SeenItem) =>
   sql
     .updateTable('inbox')
@@ -13,7 +13,7 @@ const changed = ({ id, operator_changes: changes }: SeenItem) =>
     .where('id', '=', id)
     .where('operator_changes', '=', changes);
 
-/** What an operator's change makes of a row. */
+/** Column values after a replay, a drop and a hold. */
 export const REPLAYED = { state: 'received', attempts: 0, deaths: 0, done_at: null, next_at: null } as const;
 export const dropped = (at: number, reason: string) =>
   ({ state: 'done', done_at: at, next_at: null, last_error: reason }) as const;
@@ -21,11 +21,11 @@ export const dropped = (at: number, reason: string) =>
 export const held = (at: number, error: string) =>
   ({ state: 'dead', done_at: at, next_at: null, last_error: error }) as const;
 
-/** An open item ends as dead by the word of an operator; a replay brings it back. */
+/** An open item becomes dead; a replay reopens it. */
 export const keepFromHandlers = (row: SeenItem, at: number, error: string): Statement =>
   statement(changed(row).set(held(at, error)).where('state', 'in', OPEN), { expect: 1, guard: 'item' });
 
-/** A dead item goes back in line: its attempts start again, what its handlers had finished stays finished. */
+/** A dead item is queued again and its attempts start from 0. Handlers that had finished do not run again. */
 export function replayItem(row: SeenItem): Statement[] {
   return [
     statement(changed(row).set(REPLAYED).where('state', '=', 'dead').where('body', 'is not', null), {
@@ -41,7 +41,7 @@ export function replayItem(row: SeenItem): Statement[] {
   ];
 }
 
-/** Calls of `once` that died without a result and may not be made twice: a person says that they are made again, or that they were done. */
+/** Settles `once` calls that died without a result under `unsure: 'hold'`. The operator says whether to make the call again or that it was done. */
 export function settleCalls(id: string, answer: 'again' | 'done'): Statement {
   const of = { item: id, state: 'called' } as const;
   if (answer === 'done')
@@ -58,7 +58,7 @@ export function settleCalls(id: string, answer: 'again' | 'done'): Statement {
 export const readCalled = (reader: Reader, id: string): Promise<{ step: string } | undefined> =>
   reader.first(sql.selectFrom('once_results').select('step').where('item_id', '=', id).where('state', '=', 'called'));
 
-/** Of one that was open it ends the wait; one that died meanwhile has ended it itself, and has to be seen as that first. */
+/** Ends an item. If it became dead after the operator saw it, the guard refuses the drop, because death has already ended its wait. */
 export function dropItem(row: SeenItem & Pick<InboxRow, 'state'>, at: number, reason: string): Statement {
   return statement(
     changed(row)

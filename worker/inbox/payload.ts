@@ -1,4 +1,4 @@
-// Stored payloads of inbox items: a version and a shape for each kind. Whoever reads a stored payload reads it through here.
+// Stored payloads of inbox items, with a version and a shape for each kind. All reads of payloads go through this file.
 
 import type { InboxKind } from '../database/tables.ts';
 import type { Arrival, HeaderMap } from '../sdk/index.ts';
@@ -13,19 +13,19 @@ export type Payload =
       readonly kind: 'event';
       readonly type: string;
       readonly data: unknown;
-      /** In the place of an event: some are gone. */
+      /** Set instead of an event: up to this many events were trimmed. */
       readonly missed?: { readonly atMost: number };
     }
   | { readonly kind: 'cron'; readonly due: number };
 
-/** The moment of sending stands first in an arrival, so that the text after it is what makes two arrivals the same. */
+/** `sentAt` comes first in an arrival, so that the text after it is the same for two deliveries of one arrival. */
 export function writePayload(payload: Payload): string {
   if (payload.kind !== 'arrival') return JSON.stringify(payload);
   const { sentAt, ...rest } = payload.arrival;
   return JSON.stringify({ kind: payload.kind, arrival: { sentAt, ...rest } });
 }
 
-/** Throws when the text is of a version or shape that this program does not know: the item becomes a dead letter that says so. */
+/** Throws if this program does not know the version or shape. The item then becomes a dead letter with that reason. */
 export function readPayload(kind: InboxKind, version: number, text: string | null): Payload {
   if (text === null) throw new Error('the text of this item was erased by retention');
   if (version !== PAYLOAD_VERSION)

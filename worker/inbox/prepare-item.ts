@@ -1,4 +1,4 @@
-// A delivery as it will be stored: its row, its digest and the event that tells of it.
+// Prepares a delivery for storing: its row, its digest and its event.
 import { hash } from 'node:crypto';
 import { uuidv7 } from '../../shared/identifiers.ts';
 import type { Core } from '../core/core.ts';
@@ -10,7 +10,7 @@ import { PAYLOAD_VERSION, type Payload, writePayload } from './payload.ts';
 export interface Delivery {
   readonly endpoint: string;
   readonly deliveryId: string;
-  /** True when the platform gave no id and it was made from the body. */
+  /** True if the platform gave no id, so the id was made from the body. */
   readonly weak?: boolean;
   readonly payload: Payload;
   readonly lane: string;
@@ -20,7 +20,7 @@ export interface Delivery {
 }
 
 export interface PreparedItem {
-  /** As it will be on disk, but for its place in the order. */
+  /** The row as stored, without its `seq`. */
   readonly row: NewRow;
   readonly insert: Statement;
   readonly events: readonly NewEvent[];
@@ -29,9 +29,9 @@ export type NewRow = Omit<InboxRow, 'seq'>;
 
 export interface StoredAs {
   readonly id?: string;
-  /** The number of the generation in which nobody listens to it; it is stored as done. */
+  /** Number of the generation in which no handler listens to the item. Such an item is stored as done. */
   readonly passedBy?: number | undefined;
-  /** Its first attempt begins with its commit, and is counted in the same unit. */
+  /** The first attempt begins with the commit and is counted in the same transaction. */
   readonly isClaimed?: boolean;
 }
 
@@ -97,7 +97,7 @@ export function prepareItem(
 
 const SENT_AT = '{"kind":"arrival","arrival":{"sentAt":';
 
-/** What makes two deliveries the same: not the moment at which a platform, or we, say that it was sent, which stands first. */
+/** The text that makes two deliveries equal. It leaves out the time of sending, which may differ between them. */
 function identityOf(payload: Payload, body: string): string {
   if (payload.kind === 'webhook') return payload.text;
   return body.startsWith(SENT_AT) ? body.slice(body.indexOf(',', SENT_AT.length)) : body;

@@ -95,7 +95,7 @@ describe('the statements of the inbox', () => {
     });
 
   for (const state of STATES)
-    it(`do in ${state} what the machine says (I1)`, async (t) => {
+    it(`do in ${state} what the machine says (INBOX-MACHINE-1)`, async (t) => {
       for (const [event, unit] of UNITS) {
         const next = stepItem(state, event);
         const inbox = inboxWith(t, state);

@@ -38,13 +38,13 @@ class Trial {
 }
 
 describe('admission', () => {
-  it('lets a single endpoint have all of it (A1)', () => {
+  it('lets a single endpoint have all of it (ADMISSION-1)', () => {
     const trial = new Trial(1);
 
     assert.deepEqual([trial.floods('a'), trial.asks('a')], [100, 'full']);
   });
 
-  it('keeps a part for each of the others, however many flood it at once (A2)', () => {
+  it('keeps a part for each of the others, however many flood it at once (ADMISSION-2)', () => {
     const trial = new Trial(5);
     const flooded = [trial.floods('a'), trial.floods('b'), trial.floods('c'), trial.floods('d')];
 
@@ -54,14 +54,14 @@ describe('admission', () => {
     assert.equal(trial.open.items, 100);
   });
 
-  it('keeps none of less than ten items for others (A2)', () => {
+  it('keeps none of less than ten items for others (ADMISSION-2)', () => {
     assert.deepEqual(
       [3, 9, 10].map((items) => new Trial(5, { ...BOUND, items }).floods('a')),
       [3, 9, 9],
     );
   });
 
-  it('divides bytes like items (A2)', () => {
+  it('divides bytes like items (ADMISSION-2)', () => {
     const trial = new Trial(2);
     const one = { items: 1, bytes: 500 };
 
@@ -69,7 +69,7 @@ describe('admission', () => {
     assert.equal(trial.floods('b', one), 1);
   });
 
-  it('lets one who took much take more again once others leave room for all (A2)', () => {
+  it('lets one who took much take more again once others leave room for all (ADMISSION-2)', () => {
     const trial = new Trial(2);
     trial.floods('a');
     trial.open.remove({ endpoint: 'a', lane: 'a', kind: 'arrival', bytes: 1 });
@@ -77,7 +77,7 @@ describe('admission', () => {
     assert.deepEqual([trial.asks('a'), trial.asks('a')], ['admitted', 'over_part']);
   });
 
-  it('takes a page or a body that is larger than the part of an endpoint which has nothing else there (A3)', () => {
+  it('takes a page or a body that is larger than the part of an endpoint which has nothing else there (ADMISSION-3)', () => {
     const page = new Trial(10);
     page.floods('a');
     const body = new Trial(10);
@@ -92,7 +92,7 @@ describe('admission', () => {
     );
   });
 
-  it('divides what the items of the host itself leave, and those leave a tenth (A4)', () => {
+  it('divides what the items of the host itself leave, and those leave a tenth (ADMISSION-4)', () => {
     const trial = new Trial(2);
     for (let n = 0; roomForOwn(trial.open, BOUND) > 0; n += 1) trial.asks(`root/x#task/${n}`);
 

@@ -29,7 +29,7 @@ describe('OpenItems', () => {
     assert.deepEqual([open.isIdle(lane), open.items], [true, 2]);
   });
 
-  it('counts what is stored as done for the bounds while it is on its way, and never for its lane (O2)', () => {
+  it('counts what is stored as done for the bounds while it is on its way, and never for its lane (OPEN-ITEMS-2)', () => {
     const open = new OpenItems();
     const item = { endpoint: 'a', kind: 'arrival', lane: 'l', bytes: 7, state: 'done' } as const;
 

@@ -74,7 +74,7 @@ const arrivalOf = (id: string): Arrival => ({
 });
 
 describe('repeats while the inbox is full', () => {
-  it('are told that they are known, and what is new beside them has to wait for room (D2)', async (context) => {
+  it('are told that they are known, and what is new beside them has to wait for room (INBOX-2)', async (context) => {
     const counted: boolean[] = [];
     const full = await engineHost(context, {
       modules: { hangs },

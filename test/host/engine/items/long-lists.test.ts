@@ -1,4 +1,4 @@
-// Lists of many stored items: counted to the last one, without holding up everything else meanwhile (L1).
+// Lists of many stored items: counted to the last one, without holding up everything else meanwhile.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Core } from '../../../../worker/core/core.ts';
