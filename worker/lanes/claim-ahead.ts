@@ -1,19 +1,18 @@
-// Items that were claimed in the unit that ended the one before them in their lane: one commit an item instead of two while a lane has a
-// backlog.
+// Claims an item in the transaction that ends the item before it in its lane. A lane with a backlog needs one commit an item instead of two.
 //
-//   F1  Only an item that this process has just stored and never begun is claimed so: its attempts and its state are known, and whatever
-//       ended a process before is claimed by itself, and counted.
+//   CLAIM-AHEAD-1  Only an item that this process has just stored and never begun is claimed this way, because its attempts and state are known. An
+//                  item that was in hand when a process died is claimed in a transaction of its own, so that the death is counted.
 import type { Core } from '../core/core.ts';
 import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
 import { commitClaiming } from './claims.ts';
 import type { Quarantine } from './quarantine.ts';
 
-/** Refuses a unit whose follower is not open any more: the unit is to be committed without it. */
+/** Refuses a transaction whose next item is no longer open. The caller then commits without the claim. */
 export const NEXT_GUARD = 'next';
 
 export interface NextInLane {
   readonly id: string;
-  /** The unit that claims it is committed. */
+  /** To be called once the transaction with the claim is committed. */
   claimed(): void;
 }
 
@@ -33,7 +32,7 @@ export class ClaimAhead {
     return { id, claimed: () => void this.#claimed.add(id) };
   }
 
-  /** Whether it is claimed; asked once, by whoever runs it. */
+  /** True if the item is claimed already. Answers true once. */
   take(id: string): boolean {
     return this.#claimed.delete(id);
   }
@@ -44,7 +43,7 @@ export interface Claim {
   readonly statement: Statement;
 }
 
-/** Commits a unit together with the claim of the follower; without it, when somebody else has ended that one meanwhile. */
+/** Commits a transaction together with the claim of the next item. If the next item has ended meanwhile, commits without the claim. */
 export async function commitWith(
   core: Pick<Core, 'writer' | 'fence'>,
   { name, statements }: Unit,

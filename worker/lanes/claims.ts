@@ -1,15 +1,16 @@
-// The one way to claim: whatever begins work on a stored item or send, or ends it, is written under the authority of this worker (database/authority.ts).
+// Every transaction that claims a stored item or send, or ends one, is fenced: it commits only while this worker holds the authority over the
+// database.
 //
-//   M1  A claim is a statement with a guard: refused where somebody else has ended the item.
-//   M2  A worker whose authority has gone to another one begins and ends nothing more: for it the storage is as good as failed, which the look at
-//       the database says within a second or two (database/database-host.ts), also where nothing is claimed.
+//   CLAIMS-1  A claim is a guarded statement. It is refused if the item has ended meanwhile.
+//   CLAIMS-2  A worker whose authority has passed to another worker claims and ends nothing more. Its storage counts as failed. A periodic look at
+//             the database detects this within two seconds even if nothing is claimed.
 import type { Core } from '../core/core.ts';
 import { authorityGone, isFencedOut } from '../database/authority.ts';
 import type { Unit, UnitAnswer } from '../database/unit.ts';
 
 /**
- * Commits a unit that claims, or ends what was claimed. Throws `storage_unavailable` where the authority is gone (M2); then nothing of it is stored.
- * `isClaiming`: false for one of those that only some claim in; what is stored unclaimed anybody may store.
+ * Commits a transaction that claims or ends something. Throws `storage_unavailable` if the authority is gone; then nothing is stored. `isClaiming`:
+ * false for a transaction that only stores unclaimed items, which needs no authority.
  */
 export async function commitClaiming(
   { writer, fence }: Pick<Core, 'writer' | 'fence'>,

@@ -1,23 +1,22 @@
-// Who may take one more of the places in which items run: nobody has all of them, nor do several together, whatever hangs.
+// Fair shares of the concurrency: a hanging endpoint cannot take the share of another, nor can several together. Pure.
 //
-//   P1  All that run fit `concurrency`, those of one endpoint `endpointConcurrency`.
-//   P2  Half of the places are for whoever comes; the other half is divided among the endpoints, a part for each, of one place at least. What
-//       an endpoint runs above its part is of what is for all: however many hang, each other one has its part.
-//   P3  Where there are more endpoints than places some have none: the bound is what the operator wrote.
-//   P4  What endpoints that are gone still hold, until their items end, is taken off before the rest is divided: one that comes in the place of another,
-//       and hangs as that did, would else have a part beside its former one, and the others none.
-// Pure.
+//   FAIR-SHARES-1  All running items stay within `concurrency`, those of one endpoint within `endpointConcurrency`.
+//   FAIR-SHARES-2  Half of `concurrency` is shared. The other half is split evenly among the endpoints, at least one each. Only the items that an
+//                  endpoint runs above its own part count against the shared half.
+//   FAIR-SHARES-3  With more endpoints than `concurrency`, some endpoints have no part: the operator's bound holds.
+//   FAIR-SHARES-4  Items of removed endpoints are subtracted before the rest is divided. Otherwise a replaced endpoint that hangs again would hold
+//                  two parts, and the others none.
 
 export interface ShareLimits {
   readonly concurrency: number;
   readonly endpointConcurrency: number;
-  /** How many endpoints there are; left out: nobody has to be thought of but who runs. */
+  /** Number of endpoints. Default 1: only running endpoints count. */
   readonly endpoints?: (() => number) | undefined;
-  /** Whether it is one of them; left out: who runs is. */
+  /** Whether the endpoint still exists. Default: every running endpoint does. */
   readonly isThere?: ((endpoint: string) => boolean) | undefined;
 }
 
-/** Places that are taken. */
+/** Running items, in total and by endpoint. */
 export interface TakenShares {
   readonly total: number;
   readonly byEndpoint: ReadonlyMap<string, number>;
@@ -25,7 +24,7 @@ export interface TakenShares {
 
 const FOR_ALL = 0.5;
 
-/** Whether an item of this endpoint may start now; asked of several endpoints, one after the other, until one may. */
+/** Whether an item of this endpoint may start now. The caller asks for several endpoints in turn until one may. */
 export function freeShares(taken: TakenShares, limits: ShareLimits): (endpoint: string) => boolean {
   const { concurrency, endpointConcurrency } = limits;
   const { total, byEndpoint } = taken;
@@ -42,7 +41,7 @@ export function freeShares(taken: TakenShares, limits: ShareLimits): (endpoint: 
 
 interface Open {
   readonly part: number;
-  /** Whether any of what is for all is free. */
+  /** True if the shared half has room. */
   readonly forAll: boolean;
 }
 
@@ -50,9 +49,9 @@ function whatIsOpen({ total, byEndpoint }: TakenShares, limits: ShareLimits): Op
   const { concurrency, endpoints = () => 1, isThere = () => true } = limits;
   const count = Math.max(1, endpoints());
   const whole = divided(concurrency, count);
-  if (total < whole.most) return { part: whole.part, forAll: true }; // whoever holds them
+  if (total < whole.most) return { part: whole.part, forAll: true }; // the shared half has room in any case
   const there = [...byEndpoint].flatMap(([endpoint, running]) => (isThere(endpoint) ? [running] : []));
-  const gone = total - there.reduce((sum, running) => sum + running, 0); // P4
+  const gone = total - there.reduce((sum, running) => sum + running, 0); // running items of removed endpoints
   const { part, most } = divided(concurrency - gone, count);
   const above = there.reduce((sum, running) => sum + Math.max(0, running - part), 0);
   return { part, forAll: above < most };

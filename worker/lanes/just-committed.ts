@@ -1,10 +1,11 @@
-// Rows that this process has just committed, so that who runs them need not read back what it has in its hands.
+// Cache of rows that this process has just committed, so that their runner need not read them back.
 //
-//   R1  A row is kept only after its commit, and given once: whoever comes again reads the disk. Whoever has run it takes it out again:
-//       it may have been read from the disk first, and kept after.
-//   R2  A row is on the disk before the answer to its commit is here: who meets it there meanwhile waits for that.
-//   R3  Bounded in rows and bytes: what does not fit is read from the disk.
-// A row may have been ended by somebody else meanwhile: whoever takes it claims it on disk, and that claim is refused.
+//   JUST-COMMITTED-1  A row enters the cache after its commit and is given out once; later readers use the disk. A runner also removes its row at the
+//                     end, because it may have read the disk before the row was cached.
+//   JUST-COMMITTED-2  A row is on disk before its commit is answered. A reader that finds the row in between waits for the answer.
+//   JUST-COMMITTED-3  The cache is bounded in rows and bytes. Rows that do not fit are read from disk.
+//
+// An operator may have ended a cached row meanwhile. The claim on disk then refuses the row.
 
 const MOST_ROWS = 2_048;
 const MOST_BYTES = 8 * 1_024 * 1_024;
@@ -14,7 +15,7 @@ export class JustCommitted<T extends { readonly id: string; readonly bytes: numb
   #bytes = 0;
   readonly #coming = new Map<string, Promise<void>>();
 
-  /** They are being committed, until the function is called: by then they are kept, or not stored. */
+  /** Announces rows whose commit is under way. The returned function is called once they are cached or not stored. */
   coming(rows: readonly T[]): () => void {
     let arrive = (): void => {};
     const arrived = new Promise<void>((resolve) => {
@@ -38,7 +39,7 @@ export class JustCommitted<T extends { readonly id: string; readonly bytes: numb
     return this.#rows.has(id);
   }
 
-  /** Undefined when it is not being committed now. */
+  /** Resolves when the commit of this row is answered; undefined if none is under way. */
   arrival(id: string): Promise<void> | undefined {
     return this.#coming.get(id);
   }
@@ -51,7 +52,7 @@ export class JustCommitted<T extends { readonly id: string; readonly bytes: numb
     return row;
   }
 
-  /** Those that nobody came for: their lanes wait, or somebody else ended them. */
+  /** Old rows stay if their lanes wait, or if an operator has ended them. */
   #forgetOldest(bytes: number): void {
     for (const id of this.#rows.keys()) {
       if (this.#rows.size < MOST_ROWS && this.#bytes + bytes <= MOST_BYTES) return;

@@ -1,5 +1,5 @@
-// The name of a lane, or of another place in the order of things: its parts, of whatever characters, told apart by slashes.
+// The name of a lane (or of another ordered queue): its parts, percent-encoded and joined by slashes.
 
-/** Half a character has no bytes of its own, and stands as the replacement character, as it does where it is stored. */
+/** A lone surrogate has no UTF-8 form. `toWellFormed` replaces it with U+FFFD, as the database does. */
 export const laneName = (...parts: readonly string[]): string =>
   parts.map((part) => encodeURIComponent(part.toWellFormed())).join('/');

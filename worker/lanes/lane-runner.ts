@@ -1,10 +1,10 @@
-// Runs stored items lane by lane: reads what is open in order of storing, starts one item a lane, and lets the lane go on when the
-// item has left it. Inbox and outbox are two of these.
+// Runs stored items lane by lane: reads open items in order of storing and runs one item a lane at a time. Inbox and outbox each have one runner.
 //
-//   X1  Order is read from the disk, never from the order of calls: commit order is order.
-//   X2  What a crash left half done is open on disk and comes again at the next start, in its old place.
-//       What is stored claimed has its lane for itself from before its commit: nothing of that lane is open on disk. It starts unread.
-//   X3  An item that cannot be run because the storage fails stays at the head of its lane and is tried again.
+//   LANE-RUNNER-1  Commit order is run order. The order is read from the disk, never taken from the order of calls.
+//   LANE-RUNNER-2  An item that a crash interrupted is still open on disk. It runs again after the next start, in its old position.
+//   LANE-RUNNER-3  An item that is stored as claimed owns its lane from before its commit. Nothing else of that lane is open on disk, so the item
+//                  starts without a read.
+//   LANE-RUNNER-4  An item that cannot run because the storage fails stays at the head of its lane and is retried.
 
 import { afterConnections } from '../../shared/process/connections-first.ts';
 import { madeProgress } from '../../shared/process/loop-progress.ts';
@@ -15,14 +15,14 @@ import type { ShareLimits } from './fair-shares.ts';
 import { LANE_WINDOW, type LaneItem, Lanes, type Refill } from './lanes.ts';
 import { UnloadedLanes } from './unloaded-lanes.ts';
 
-/** `left`: the item is over; `waiting`: its lane waits until `release`; `again`: it may start again at once. */
+/** `left`: the item has ended. `waiting`: its lane waits until `release`. `again`: the item may start again at once. */
 export type LaneOutcome = 'left' | 'waiting' | 'again';
 
-/** The lane of an item that is being stored. */
+/** The reserved lane of an item that is being stored. */
 export interface Slot {
-  /** It is stored: it runs. */
+  /** The item is stored and starts. */
   begin(): void;
-  /** It is not: the lane is free. */
+  /** The item is not stored. Its lane is free again. */
   abandon(): void;
 }
 
@@ -30,12 +30,15 @@ export interface LaneRunnerOptions<T extends LaneItem> {
   readonly name: string;
   readonly core: Core;
   readonly limits: () => ShareLimits;
-  /** Open items after a position, in order. */
+  /** Open items with `seq` above `after`, in order. */
   readonly readOpen: (after: number, limit: number) => Promise<T[]>;
   readonly readLane: (lane: string, after: number, limit: number) => Promise<T[]>;
-  /** True while items of its endpoint must not start; checked each time before one does. */
+  /** True while items of this endpoint must not start. Checked before each start. */
   readonly held: (item: T) => boolean;
-  /** What the item led to is on disk when it resolves. `next` names what starts after it: claiming that one may join the unit that ends it. */
+  /**
+   * The outcome of the item is on disk when the promise resolves. `next` names the item behind it, whose claim may join the transaction that ends
+   * this item.
+   */
   readonly run: (item: T, next: () => T | undefined) => Promise<LaneOutcome>;
 }
 
@@ -47,12 +50,12 @@ export class LaneRunner<T extends LaneItem> {
   readonly #lanes = new Lanes<T>();
   readonly #running = new Set<Promise<void>>();
   #loadedTo = 0;
-  /** Rises when what was read is forgotten: a page that was asked for before is not added after. */
+  /** Incremented when the lanes in memory are dropped. A page that was requested before is then discarded. */
   #reading = 0;
-  /** There may be what no read has seen. */
+  /** True if the disk may hold items that no read has seen. */
   #more = true;
   #hasRead = false;
-  /** What was open when the last read began is in memory, but for lanes that have no room there. */
+  /** True if all open items that the last read could see are in memory, except lanes without room there. */
   #isWhole = false;
   readonly #unread = new UnloadedLanes();
   #loading: Promise<void> | undefined;
@@ -67,26 +70,26 @@ export class LaneRunner<T extends LaneItem> {
     this.wake();
   }
 
-  /** Something may be ready. Cheap; may be called often. */
+  /** Something may be ready to start. Cheap, so it may be called often. */
   wake(): void {
     this.#more = true;
     this.#turn();
   }
 
-  /** The next attempt of the lane's first item is due; with `id` only when that is the first. */
+  /** The retry of the lane's first item is due. With `id`, only if that item is the first. */
   release(lane: string, id?: string): void {
     this.#lanes.release(lane, id);
     this.#turn();
   }
 
-  /** Somebody else ended an item. */
+  /** An operator ended this item. */
   dropped(lane: string, id: string): void {
     const refill = this.#lanes.remove(lane, id, this.#options.core.clock.now());
-    if (refill !== undefined) void this.#refill(refill).then(() => this.#turn()); // handles its own errors
+    if (refill !== undefined) void this.#refill(refill).then(() => this.#turn()); // reports its own errors
     this.#turn();
   }
 
-  /** Somebody put an item back in line: what is open is read anew. */
+  /** An operator put an item back in line, so all open items are read again. */
   reread(): void {
     this.#lanes.clear();
     this.#isWhole = false;
@@ -95,7 +98,7 @@ export class LaneRunner<T extends LaneItem> {
     this.wake();
   }
 
-  /** A start at once for an item of an idle lane that is about to be stored as claimed; undefined when it has to wait for its turn. */
+  /** Reserves an idle lane for an item that is about to be stored as claimed. Undefined if the item has to wait for its turn. */
   reserve(item: T): Slot | undefined {
     const { limits, held } = this.#options;
     if (this.#stopped || !this.#hasRead || !this.#lanes.reserve(item, limits(), held)) return undefined;
@@ -108,8 +111,8 @@ export class LaneRunner<T extends LaneItem> {
   }
 
   /**
-   * An item that is about to be stored: once it is there it starts at once, when it `mayStart` and nothing of its lane comes before it, else
-   * in its turn. Every item is announced so, or its lane is known to be idle by other means (`reserve`).
+   * Announces an item that is about to be stored. The item starts once it is stored if it `mayStart` and nothing of its lane comes before it;
+   * otherwise in its turn. Every stored item must be announced here, unless `reserve` has taken its lane.
    */
   storing(item: T, mayStart: boolean): Slot {
     const { lane, endpoint } = item;
@@ -126,7 +129,7 @@ export class LaneRunner<T extends LaneItem> {
     };
   }
 
-  /** True when nothing of this lane is in memory. What is left on disk is not looked at. */
+  /** True if nothing of this lane is in memory. Items on disk are not considered. */
   isFree(lane: string): boolean {
     return this.#hasRead && !this.#stopped && !this.#lanes.has(lane);
   }
@@ -135,24 +138,24 @@ export class LaneRunner<T extends LaneItem> {
     return this.#lanes.running;
   }
 
-  /** Goes on with what may start until nothing is left, at most `limitMs`. */
+  /** Keeps starting items until none is left, for at most `limitMs`. */
   async finish(limitMs: number): Promise<void> {
     await within(this.settled(), { ms: limitMs, late: undefined, clock: this.#options.core.clock });
   }
 
-  /** Starts nothing more. */
+  /** Starts no more items. */
   rest(): void {
     this.#stopped = true;
   }
 
-  /** Starts nothing more; resolves when what runs has ended, or after `limitMs`, with how many did not end. */
+  /** Starts no more items. Resolves when the running items have ended, or after `limitMs`, with the number that did not end. */
   async stop(limitMs: number): Promise<number> {
     this.rest();
     await within(Promise.allSettled(this.#running), { ms: limitMs, late: undefined, clock: this.#options.core.clock });
     return this.#running.size;
   }
 
-  /** Resolves when nothing runs and nothing is being read: for tests that own the clock. */
+  /** Resolves when nothing runs and no read is under way. For tests that control the clock. */
   async settled(): Promise<void> {
     while (this.#running.size > 0 || this.#loading !== undefined)
       await Promise.race([...this.#running, this.#loading ?? Promise.race(this.#running)]);
@@ -188,7 +191,7 @@ export class LaneRunner<T extends LaneItem> {
     if (refill !== undefined) await this.#refill(refill);
   }
 
-  /** Reads the next page. One read at a time; one turn of the event loop gathers what arrives together. */
+  /** Reads the next page. One read runs at a time and starts one event-loop turn later, so items that arrive together share it. */
   #load(): void {
     if (this.#loading !== undefined || !this.#more) return;
     this.#loading = new Promise((resolve) => setImmediate(resolve))
@@ -201,7 +204,7 @@ export class LaneRunner<T extends LaneItem> {
 
   async #readPage(): Promise<void> {
     const { core, name, readOpen } = this.#options;
-    this.#more = false; // whoever wakes from here on may mean what this read no longer sees
+    this.#more = false; // a wake from here on may mean items that this read does not see
     const reading = this.#reading;
     const read = this.#unread.reading();
     let isWhole = false;
@@ -224,7 +227,7 @@ export class LaneRunner<T extends LaneItem> {
     }
   }
 
-  /** Until the lane has items or none are left. A failure is tried again; the lane stays as it is meanwhile. */
+  /** Reads until the lane has items or none are left. A failed read is retried; the lane does not change meanwhile. */
   async #refill(refill: Refill): Promise<void> {
     const { core, readLane } = this.#options;
     let open: Refill | undefined = refill;

@@ -1,19 +1,21 @@
-// Which stored item runs next, for inbox and outbox. A lane (one conversation) has one item at a time, in order of arrival; lanes run side by side.
+// Decides which stored item runs next. A lane (one conversation) runs one item at a time, in order of arrival. Different lanes run concurrently.
 //
-//   L1  Within a lane order is order of arrival, retries included: an item that waits holds its lane.
-//   L2  No lane keeps more than `LANE_WINDOW` items in memory, no endpoint more than `ENDPOINT_LANES` lanes; the rest stay on disk until there is room.
-//   L3  Slow or held endpoints use their own shares of the concurrency and never the whole (places.ts); endpoints take turns.
-// No I/O here: the lane runner feeds it rows and does what it says.
+//   LANES-1  Order within a lane is order of arrival, retries included: a waiting item holds its lane.
+//   LANES-2  A lane keeps at most `LANE_WINDOW` items in memory, an endpoint at most `ENDPOINT_LANES` lanes. The rest stays on disk until there is
+//            room.
+//   LANES-3  A slow or held endpoint uses its own share of the concurrency, never all of it. Endpoints take turns.
+//
+// No I/O here: the lane runner supplies the rows and carries out the results.
 import { freeShares, type ShareLimits } from './fair-shares.ts';
 import { ReadyLanes } from './ready-lanes.ts';
 
-/** What lanes need to know of a stored item. */
+/** The fields of a stored item that lanes need. */
 export interface LaneItem {
   readonly seq: number;
   readonly id: string;
   readonly endpoint: string;
   readonly lane: string;
-  /** Epoch milliseconds of its next attempt, when it waits. */
+  /** Time of the next attempt in epoch milliseconds; null if the item does not wait. */
   readonly nextAt: number | null;
 }
 
@@ -25,14 +27,14 @@ export interface Lane<T> {
   readonly endpoint: string;
   queue: T[];
   state: 'idle' | 'running' | 'waiting';
-  /** Items of this lane were left on disk: new ones are not taken before a refill. */
+  /** Items of this lane were left on disk, so new rows are not taken before a refill. */
   overflow: boolean;
-  /** A row came by while a refill was being read, which may not have it. */
+  /** A row arrived during a refill, which may not include it. */
   missed: boolean;
   lastSeq: number;
 }
 
-/** Read the lane's open items after this position and hand them to `refill`. */
+/** A request to read the lane's open items after `after` and to pass them to `refill`. */
 export interface Refill {
   readonly lane: string;
   readonly after: number;
@@ -42,7 +44,7 @@ export class Lanes<T extends LaneItem> {
   readonly #lanes = new Map<string, Lane<T>>();
   readonly #running = new Map<string, number>();
   readonly #count = new Map<string, number>();
-  /** Endpoints of which lanes were left on disk. */
+  /** Endpoints with lanes that were left on disk. */
   readonly #full = new Set<string>();
   readonly #ready = new ReadyLanes<T>();
   readonly #mostOfEndpoint: number;
@@ -64,17 +66,17 @@ export class Lanes<T extends LaneItem> {
   get lanes(): number {
     return this.#lanes.size;
   }
-  /** True when lanes of this endpoint may be open on disk alone. */
+  /** True if lanes of this endpoint may be open on disk alone. */
   isFull(endpoint: string): boolean {
     return this.#full.has(endpoint);
   }
-  /** True when an endpoint that had more lanes than fit has room again: everything open is to be read anew. */
+  /** True if an endpoint that exceeded its lanes has room again. All open items must then be read again. */
   get hasRoom(): boolean {
     for (const endpoint of this.#full) if ((this.#count.get(endpoint) ?? 0) <= this.#mostOfEndpoint / 2) return true;
     return false;
   }
 
-  /** Takes the lane for an item that is being stored, as if it ran already. False when anything else comes before it. */
+  /** Takes the lane for an item that is being stored, as if it already ran. False if anything must run before it. */
   reserve(item: T, limits: ShareLimits, held: (item: T) => boolean): boolean {
     if (this.#lanes.has(item.lane) || this.#ready.size > 0) return false;
     if (!this.#free(limits)(item.endpoint) || held(item)) return false;
@@ -85,12 +87,12 @@ export class Lanes<T extends LaneItem> {
     return true;
   }
 
-  /** Adds a row; rows of one lane come in order. `now` decides whether its retry is due. */
+  /** Adds a row. Rows of one lane must come in order. `now` decides whether a retry is due. */
   add(item: T, now: number): void {
     const lane = this.#lanes.get(item.lane) ?? this.#open(item);
     if (lane === undefined || item.seq <= lane.lastSeq) return;
     if (lane.queue[0]?.id === item.id) {
-      if (!lane.overflow) lane.lastSeq = item.seq; // it was reserved, and has its number now
+      if (!lane.overflow) lane.lastSeq = item.seq; // a reserved item learns its number here
       return;
     }
     if (lane.overflow || lane.queue.length >= LANE_WINDOW) {
@@ -103,7 +105,7 @@ export class Lanes<T extends LaneItem> {
     if (lane.queue.length === 1 && lane.state === 'idle') this.#settle(lane, now);
   }
 
-  /** The next item that may start, counted as running; undefined when nothing may. `held` says the same for all items of an endpoint. */
+  /** The next item that may start, counted as running; undefined if none may. `held` must answer the same for all items of an endpoint. */
   take(limits: ShareLimits, held: (item: T) => boolean): T | undefined {
     if (this.#runningTotal >= limits.concurrency) return undefined;
     const isFree = this.#free(limits);
@@ -113,13 +115,13 @@ export class Lanes<T extends LaneItem> {
     return lane.queue[0];
   }
 
-  /** What comes after the running item of its lane, as far as it is in memory. */
+  /** The item behind the running item of its lane, if it is in memory. */
   after(item: T): T | undefined {
     const lane = this.#lanes.get(item.lane);
     return lane?.state === 'running' && lane.queue[0]?.id === item.id ? lane.queue[1] : undefined;
   }
 
-  /** The running item of the lane left the lane: done, dead or dropped. Returns the lane to refill when its window is empty. */
+  /** The running item has left its lane: done, dead or dropped. Returns the lane to refill if its window is empty. */
   finish(item: T, now: number): Refill | undefined {
     const lane = this.#leave(item);
     if (lane === undefined) return undefined;
@@ -127,26 +129,26 @@ export class Lanes<T extends LaneItem> {
     return this.#settle(lane, now);
   }
 
-  /** The running item waits; its lane waits with it until `release`. */
+  /** The running item waits, and its lane with it until `release`. */
   hold(item: T): void {
     const lane = this.#leave(item);
     if (lane !== undefined) lane.state = 'waiting';
   }
 
-  /** The item could not be started (no generation, no storage): it stays at the head of its lane. */
+  /** The item could not start (no generation, no storage) and stays at the head of its lane. */
   putBack(item: T): void {
     const lane = this.#leave(item);
     if (lane !== undefined) this.#makeReady(lane);
   }
 
-  /** The retry of the lane's first item is due; with `id` only when that is the first. */
+  /** The retry of the lane's first item is due. With `id`, only if that item is the first. */
   release(laneKey: string, id?: string): void {
     const lane = this.#lanes.get(laneKey);
     if (lane?.state !== 'waiting' || (id !== undefined && lane.queue[0]?.id !== id)) return;
     this.#makeReady(lane);
   }
 
-  /** An item that waited was ended by an operator. */
+  /** An operator ended an item that was not running. */
   remove(laneKey: string, id: string, now: number): Refill | undefined {
     const lane = this.#lanes.get(laneKey);
     const index = lane?.queue.findIndex((item) => item.id === id) ?? -1;
@@ -157,7 +159,7 @@ export class Lanes<T extends LaneItem> {
     return this.#settle(lane, now);
   }
 
-  /** Forgets everything that is not running: what is on disk is read anew. */
+  /** Drops everything that is not running. Open items are then read from disk again. */
   clear(): void {
     for (const lane of this.#lanes.values()) {
       if (lane.state === 'running')
@@ -167,7 +169,7 @@ export class Lanes<T extends LaneItem> {
     this.#full.clear();
   }
 
-  /** What a refill has read; `more`: there is more of it on disk. Returns the lane when it has to be read once more. */
+  /** Takes the rows that a refill has read. `more`: further rows are on disk. Returns the lane if it must be read once more. */
   refill(
     laneKey: string,
     { rows, more, now }: { readonly rows: readonly T[]; readonly more: boolean; readonly now: number },

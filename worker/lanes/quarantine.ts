@@ -1,48 +1,53 @@
-// What was in hand when the process died may be what killed it. It is looked at with suspicion from its first death on: such items (or sends) start one at
-// a time, so that only the guilty one's deaths go up. At the second it is set aside (who runs it says when it comes again), and runs alone from then on.
+// Quarantine of poison items. An item (or send) that was in hand when the process died may have caused the death.
+// From the first death on, such suspects start one at a time, so that only the guilty item collects deaths.
+// At its second death an item is set aside for a time and afterwards runs alone.
 //
-//   U1  While there are suspects, nothing starts beside what runs, unless that has been running for its grace: slow is not deadly.
-//   U2  A suspect that has ended, or has lived through its grace, is none any more. After LIMIT_MS nobody is: a pause may hold some back.
-//   U3  A death is counted for what was in hand at it, once: when it begins anew, or is set aside. What has not begun since was not in hand at the next.
-//   U4  An item that costs two deaths costs no third for `quarantineMs`: whoever starts the process again has not used up its starts by then.
-//   U5  Nor have many such items together: after WARY_AT deaths within that time an item is set aside at its first, and after REST_AT nothing starts
-//       until the first of them is as old. What comes in is stored meanwhile.
+//   QUARANTINE-1  While suspects remain, nothing starts beside a running item until that item has run for its grace period. A slow item does not
+//                 block.
+//   QUARANTINE-2  An item is no longer suspect once it has ended or has outlived its grace period. After LIMIT_MS nothing is suspect, because a pause
+//                 may hold some back.
+//   QUARANTINE-3  A death is counted once for each item in hand, when the item begins again or is set aside. An item that has not begun since was not
+//                 in hand at the next death.
+//   QUARANTINE-4  An item with two deaths causes no third for `quarantineMs`, so the restart budget of the supervisor is not used up.
+//   QUARANTINE-5  Many such items together do not use up the restart budget either. After WARY_AT deaths within `quarantineMs`, an item is set aside
+//                 at its first death. After REST_AT deaths nothing starts until the oldest death is out of that window. Deliveries are stored
+//                 meanwhile.
 import type { Core } from '../core/core.ts';
 import type { ShareLimits } from './fair-shares.ts';
 
-/** What a process before this one died with. */
+/** An item that was in hand when an earlier process died. */
 export interface LeftInHand {
   readonly id: string;
-  /** At how many deaths it was in hand, the last one included. */
+  /** Number of deaths with the item in hand, the last one included. */
   readonly deaths: number;
-  /** It is set aside, or waits for another reason: it was not in hand at the last death. */
+  /** True if the item is set aside or waits for a retry. It was not in hand at the last death. */
   readonly isWaiting: boolean;
 }
 
 export interface QuarantineOptions {
-  /** When processes before this one have died, the earliest first, as far as they count for U5; left out: none does. */
+  /** Times of recent process deaths, oldest first, and the window within which they count. Left out: no deaths count. */
   readonly deaths?: () => Promise<{ readonly at: readonly number[]; readonly withinMs: number }>;
   readonly read: () => Promise<readonly LeftInHand[]>;
-  /** For the log. */
+  /** Name of the items in log lines. */
   readonly what: string;
-  /** More may start now. */
+  /** Called when more items may start. */
   readonly changed: () => void;
 }
 
-/** Deaths at which it is set aside. */
+/** Number of deaths at which an item is set aside. */
 const SET_ASIDE_AT = 2;
-/** Both below the starts that a supervisor allows (`supervisor.restarts`). */
+/** Both are below the number of starts that the supervisor allows (`supervisor.restarts`). */
 const WARY_AT = 3;
 const REST_AT = 4;
-/** A kill from outside leaves many in hand, none of them guilty: those are not held up for long. */
+/** A kill from outside leaves many innocent items in hand. A short grace keeps their delay small. */
 const GRACE_MS = 100;
 const GRACE_ALONE_MS = 500;
 const LIMIT_MS = 60_000;
 const LATER = 2.5;
 
 /**
- * For how long it is set aside after so many deaths; undefined where it is not. `firstMs`: after the second; 0: nothing ever is. `isWary`: one is
- * enough.
+ * How long an item is set aside after this many deaths, in milliseconds; undefined if it is not. `firstMs`: the time after the second death; 0 turns
+ * the quarantine off. `isWary`: one death suffices.
  */
 export function quarantineMs(deaths: number, firstMs: number, isWary = false): number | undefined {
   if (firstMs === 0 || deaths < (isWary ? 1 : SET_ASIDE_AT)) return undefined;
@@ -55,7 +60,7 @@ export const quarantineReason = (deaths: number): string =>
 export class Quarantine {
   readonly #core: Core;
   readonly #options: QuarantineOptions;
-  /** With their grace. */
+  /** Grace periods by item, in milliseconds. */
   #suspects = new Map<string, number>();
   readonly #left = new Map<string, number>();
   readonly #alone = new Set<string>();
@@ -69,7 +74,7 @@ export class Quarantine {
     this.#options = options;
   }
 
-  /** Reads, once, what processes before this one left in their hands. */
+  /** Reads once the items that earlier processes left in hand. */
   load(): Promise<void> {
     this.#loading ??= this.#read().catch((error: unknown) => {
       this.#loading = undefined;
@@ -89,22 +94,22 @@ export class Quarantine {
     return { concurrency, endpointConcurrency: concurrency };
   }
 
-  /** At how many deaths it was in hand, the last one included; undefined where it was not in hand at that, or has begun since. */
+  /** Number of deaths with the item in hand, the last one included. Undefined if the item was not in hand at the last death or has begun since. */
   deathsOf(id: string): number | undefined {
     return this.#left.get(id);
   }
 
-  /** There were so many deaths that one is enough. */
+  /** True if the process died so often that one death suffices to set an item aside. */
   get isWary(): boolean {
     return this.#isWary;
   }
 
-  /** The last death is counted. */
+  /** The last death of this item is counted on disk. */
   counted(id: string): void {
     this.#left.delete(id);
   }
 
-  /** It waits, and runs alone then. */
+  /** The item waits on disk. Afterwards it runs alone. */
   setAside(id: string): void {
     this.counted(id);
     this.#alone.add(id);
@@ -150,7 +155,7 @@ export class Quarantine {
     });
   }
 
-  /** U5. */
+  /** How long nothing may start, in milliseconds, after many recent deaths. Also decides whether one death suffices. */
   async #restMs(): Promise<number> {
     const { at = [], withinMs = 0 } = (await this.#options.deaths?.()) ?? {};
     const now = this.#core.clock.now();

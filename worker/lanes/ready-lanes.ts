@@ -1,5 +1,5 @@
-// Lanes that may start, by endpoint: endpoints take turns, lanes of one endpoint go in the order in which they became ready. Asking is
-// as cheap with ten thousand lanes of an endpoint that is down as with none.
+// Lanes that may start, grouped by endpoint. Endpoints take turns; lanes of one endpoint keep the order in which they became ready. The cost does not
+// grow with the number of lanes of an endpoint that is down.
 import type { Lane } from './lanes.ts';
 
 export class ReadyLanes<T> {
@@ -28,7 +28,7 @@ export class ReadyLanes<T> {
     if (lanes.size === 0) this.#byEndpoint.delete(lane.endpoint);
   }
 
-  /** Takes the first lane of the first endpoint that may start; that endpoint is asked last the next time. */
+  /** Takes the first lane of the first endpoint that may start. That endpoint is asked last the next time. */
   next(mayStart: (endpoint: string, head: T) => boolean): Lane<T> | undefined {
     for (const [endpoint, lanes] of this.#byEndpoint) {
       const [lane] = lanes;

@@ -19,7 +19,7 @@ const lanesOf = (...items: LaneItem[]): Lanes<LaneItem> => {
 };
 
 describe('Lanes', () => {
-  it('runs one item of a lane at a time, in order (L1)', () => {
+  it('runs one item of a lane at a time, in order (LANES-1)', () => {
     const lanes = lanesOf(item(1), item(2));
 
     const first = lanes.take(LIMITS, free);
@@ -29,7 +29,7 @@ describe('Lanes', () => {
     assert.deepEqual([first?.seq, none, lanes.take(LIMITS, free)?.seq], [1, undefined, 2]);
   });
 
-  it('holds the lane of an item that waits, and only that lane (L1)', () => {
+  it('holds the lane of an item that waits, and only that lane (LANES-1)', () => {
     const lanes = lanesOf(item(1, 'a'), item(2, 'a'), item(3, 'b'));
 
     lanes.take(LIMITS, free);
@@ -62,7 +62,7 @@ describe('Lanes', () => {
     assert.equal(lanes.take(LIMITS, free)?.seq, 1);
   });
 
-  it('keeps one window of a lane and asks for the rest when it is empty (L2)', () => {
+  it('keeps one window of a lane and asks for the rest when it is empty (LANES-2)', () => {
     const lanes = lanesOf(...Array.from({ length: LANE_WINDOW + 5 }, (_, n) => item(n + 1)));
 
     let refill: { lane: string; after: number } | undefined;
@@ -74,7 +74,7 @@ describe('Lanes', () => {
     assert.deepEqual(refill, { lane: 'l', after: LANE_WINDOW });
   });
 
-  it('does not let a row overtake those that a refill is still reading (L1)', () => {
+  it('does not let a row overtake those that a refill is still reading (LANES-1)', () => {
     const lanes = lanesOf(...Array.from({ length: LANE_WINDOW + 2 }, (_, n) => item(n + 1)));
     for (let seq = 1; seq <= LANE_WINDOW; seq += 1) {
       lanes.take(LIMITS, free);
@@ -99,7 +99,7 @@ describe('Lanes', () => {
     );
   });
 
-  it('gives an endpoint its share and no more (L3)', () => {
+  it('gives an endpoint its share and no more (LANES-3)', () => {
     const lanes = lanesOf(item(1, 'a', 'slow'), item(2, 'b', 'slow'), item(3, 'c', 'slow'), item(4, 'd', 'quick'));
 
     const taken = Array.from({ length: 4 }, () => lanes.take(LIMITS, free)?.seq);
@@ -122,7 +122,7 @@ describe('Lanes', () => {
     assert.deepEqual([taken?.seq, asked], [9_999, 2]);
   });
 
-  it('leaves lanes of an endpoint on disk that has too many, and says when there is room (L2)', () => {
+  it('leaves lanes of an endpoint on disk that has too many, and says when there is room (LANES-2)', () => {
     const lanes = new Lanes<LaneItem>(4);
     for (let n = 1; n <= 6; n += 1) lanes.add(item(n, `l${n}`, 'full'), 0);
     lanes.add(item(7, 'other', 'free'), 0);

@@ -39,7 +39,7 @@ const of = (concurrency: number, endpoints: number, endpointConcurrency = concur
   new Places({ concurrency, endpointConcurrency, endpoints: () => endpoints });
 
 describe('places', () => {
-  it('are half for whoever comes, and half in parts (P2)', () => {
+  it('are half for whoever comes, and half in parts (FAIR-SHARES-2)', () => {
     const places = of(256, 4, 128);
 
     const taken = ['a', 'b', 'c', 'd'].map((endpoint) => places.fill(endpoint));
@@ -53,7 +53,7 @@ describe('places', () => {
     assert.equal(new Places({ concurrency: 7, endpointConcurrency: 7 }).fill('a'), 7);
   });
 
-  it('are one at least for each endpoint, where there are as many (P2)', () => {
+  it('are one at least for each endpoint, where there are as many (FAIR-SHARES-2)', () => {
     const places = of(9, 9);
 
     assert.deepEqual(
@@ -62,7 +62,7 @@ describe('places', () => {
     );
   });
 
-  it('are no more than the operator wrote, also for more endpoints (P3)', () => {
+  it('are no more than the operator wrote, also for more endpoints (FAIR-SHARES-3)', () => {
     const places = of(2, 3);
 
     assert.deepEqual(
@@ -71,7 +71,7 @@ describe('places', () => {
     );
   });
 
-  it('that endpoints which are gone still hold are taken off before the rest is divided (P4)', () => {
+  it('that endpoints which are gone still hold are taken off before the rest is divided (FAIR-SHARES-4)', () => {
     let there = ['a', 'b'];
     const places = new Places({
       concurrency: 256,
@@ -89,7 +89,7 @@ describe('places', () => {
     assert.ok(places.take('b'), 'b has no place');
   });
 
-  it('are there for each endpoint that has less than its part, whatever the others have taken and left (P1, P2)', () => {
+  it('are there for each endpoint that has less than its part, whatever the others have taken and left (FAIR-SHARES-1, FAIR-SHARES-2)', () => {
     const sizes = fc.record({
       concurrency: fc.integer({ min: 1, max: 300 }),
       endpointConcurrency: fc.integer({ min: 1, max: 300 }),
