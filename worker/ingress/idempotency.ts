@@ -1,4 +1,4 @@
-// Answers given under an Idempotency-Key, kept for a day: the same request again gets the same answer, another one is refused.
+// Answers given under an Idempotency-Key, kept for a day. The same request gets the same answer; another request with that key is refused.
 import { type Core, commitOrThrow } from '../core/core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { Unit } from '../database/unit.ts';
@@ -10,7 +10,7 @@ export function createIdempotency({
   clock,
   point,
 }: Pick<Core, 'writer' | 'reader' | 'clock' | 'point'>): IdempotencyStore {
-  /** First requests under way. A row without an answer that is not here is left of an end that could not be stored. */
+  /** First requests under way in this process. A row without an answer and without an entry here belongs to an end that could not be stored. */
   const running = new Set<string>();
   const end = async (key: string, route: string, unit: Unit): Promise<void> => {
     try {
@@ -43,7 +43,7 @@ export function createIdempotency({
     async begin(key, route, digest) {
       const name = nameOf(key, route);
       const isFirst = !running.has(name);
-      running.add(name); // before anything is awaited: of two that come together one is the first
+      running.add(name); // before the first await: of two concurrent requests one is the first
       let begun: Begun | undefined;
       try {
         begun = await look(key, route, digest);
@@ -51,7 +51,7 @@ export function createIdempotency({
         if (isFirst && begun?.kind !== 'running' && begun?.kind !== 'new') running.delete(name);
       }
       if (FAILPOINTS && begun.kind === 'new') await point('begun');
-      if (begun.kind === 'new') running.add(name); // the one before has ended meanwhile, and taken its name away
+      if (begun.kind === 'new') running.add(name); // the previous request has ended meanwhile and removed the name
       return isFirst && begun.kind === 'running' ? { kind: 'new' } : begun;
     },
     keeping: (key, route, answer) => [keepAnswer({ key, route }, answer)],
@@ -81,5 +81,5 @@ type Begun = Awaited<ReturnType<IdempotencyStore['begin']>>;
 
 const nameOf = (key: string, route: string): string => `${route}\n${key}`;
 
-/** At the start: what a process that died had begun, and stored no effect of with its answer, is open again. */
+/** Run at start. A process died before it stored an answer or effect for these keys, so they are free again. */
 export const forgetUnfinished = () => statement(sql.deleteFrom('idempotency').where('status', 'is', null));

@@ -1,9 +1,10 @@
-// Whether deliveries are taken: open, or paused by an operator. Stored, so that it survives restarts; `until` is a row of the due table.
+// Whether deliveries are taken: open, or paused by an operator. The state is stored, so it survives restarts. The end of a pause (`until`) is a row
+// of the due table.
 //
-//   P1  park: deliveries are verified, stored and acknowledged; nothing of them is handled until it is open again.
-//   P2  reject: deliveries get 503 `ingress_paused` with Retry-After, before anything is stored.
-//   P3  Changes come one after the other: each is decided on the state that it replaces.
-//   P4  Until what is stored was read it is not known, which is told as such: neither open nor paused.
+//   INGRESS-GATE-1  Mode `park`: deliveries are verified, stored and acknowledged. They are handled once ingress is open again.
+//   INGRESS-GATE-2  Mode `reject`: deliveries get 503 `ingress_paused` with Retry-After, and nothing is stored.
+//   INGRESS-GATE-3  Changes run one after the other. Each is decided on the state that it replaces.
+//   INGRESS-GATE-4  Until the stored state is read, the state is unknown and reported so: neither open nor paused.
 import type { IngressChange, IngressState } from '../../shared/api/runtime.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { readDateTime } from '../../shared/time/date-time.ts';
@@ -24,7 +25,7 @@ const LONGEST_PAUSE_MS = 366 * 86_400_000;
 
 export interface IngressGateDeps {
   readonly changed: () => void;
-  /** A row of the due table was stored: when it is to fire. */
+  /** A due row was stored. `at`: the time at which it fires. */
   readonly due: (at: number) => void;
 }
 
@@ -61,7 +62,7 @@ export class IngressGate {
     this.#state = stored === undefined ? OPEN : (JSON.parse(stored) as IngressState);
   }
 
-  /** Throws `ingress_paused` when deliveries are turned away. */
+  /** Throws `ingress_paused` in mode `reject`. */
   refuseWhenRejecting(): void {
     if (this.#state?.state !== 'paused' || this.#state.mode !== 'reject') return;
     const until = this.#state.until === null ? undefined : Date.parse(this.#state.until) - this.#core.clock.now();
@@ -70,10 +71,7 @@ export class IngressGate {
     });
   }
 
-  /**
-   * Idempotent: the same state again changes nothing but reason, mode and until. Throws `precondition_failed` where `isMeant` does not know
-   * the state.
-   */
+  /** Idempotent: setting the same state changes only reason, mode and until. Throws `precondition_failed` if `isMeant` rejects the current state. */
   set(
     change: IngressChange,
     actor: string,
@@ -88,7 +86,7 @@ export class IngressGate {
     });
   }
 
-  /** `--until` has come. */
+  /** The time `until` of a pause has come. */
   reopen(row: DueRow): Promise<void> {
     return this.#inTurn(() => {
       const now = new Date(this.#core.clock.now()).toISOString();
@@ -101,7 +99,7 @@ export class IngressGate {
 
   #inTurn<T>(change: () => Promise<T>): Promise<T> {
     const turn = this.#changing.then(change);
-    this.#changing = turn.catch(() => {}); // whoever asked for it is told
+    this.#changing = turn.catch(() => {}); // the caller gets the error
     return turn;
   }
 
@@ -157,7 +155,7 @@ export class IngressGate {
     this.#on.changed();
   }
 
-  /** How many deliveries have waited for the opening. */
+  /** Number of deliveries that were parked. */
   async #parked(): Promise<number> {
     if (!this.parks) return 0;
     const row = await this.#core.reader.first(
@@ -181,7 +179,7 @@ export class IngressGate {
   }
 }
 
-/** What an open ingress has none of would be dropped without a word. */
+/** Refuses fields that only a pause has. An open ingress would drop them silently. */
 function refuseDropped({ state, mode, reason, until }: IngressChange): void {
   if (state !== 'open') return;
   const dropped = Object.entries({ mode: mode === 'park' ? undefined : mode, reason, until })

@@ -1,9 +1,9 @@
-// What is kept of a delivery beside its text: an id where the platform gives none, and headers without a secret (W5 of webhooks.ts).
+// What is stored of a delivery beside its text: an id if the platform gives none, and headers without secrets.
 import { createHash } from 'node:crypto';
 import type { Core } from '../core/core.ts';
 import type { HeaderMap, RawRequest } from '../sdk/index.ts';
 
-/** Deliveries without an id of the platform are told apart by their body within this time. */
+/** Two deliveries without a platform id count as the same if their bodies are equal and both fall into one window of this length. */
 const WEAK_BUCKET_MS = 600_000;
 const SECRET_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
 

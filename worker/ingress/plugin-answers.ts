@@ -1,4 +1,4 @@
-// What a plugin says about a delivery. Its JavaScript may have answered anything: what is no answer throws, before anything is stored. Pure.
+// Checks what a plugin answers about a delivery. Plugins may be plain JavaScript, so an invalid answer throws before anything is stored. Pure.
 
 import { faultOfAnswer } from '../handling/http-answer.ts';
 import type { WebhookCapability } from '../handling/plan/capabilities.ts';
@@ -13,13 +13,13 @@ export function verdictOf(verdict: Verdict | undefined): Verdict {
   return verdict as Verdict;
 }
 
-/** A promise would count as a yes, whatever comes of it. */
+/** A promise is refused, because it would count as a yes. */
 export function isWanted(answer: unknown): boolean {
   if (typeof answer === 'object' && answer !== null) throw new Error('accept has to answer true or false, at once');
   return answer !== false;
 }
 
-/** Undefined: nothing tells it apart from others, as an empty text does. All promises would be one id. */
+/** Undefined for an empty id: the plugin cannot tell this delivery from others. A promise is refused, because all promises would become one id. */
 export function deliveryIdOf(id: unknown): string | undefined {
   if (typeof id === 'number') return String(id);
   if (id === undefined || id === null || id === '') return undefined;
@@ -27,7 +27,7 @@ export function deliveryIdOf(id: unknown): string | undefined {
   throw new Error('delivery has to answer with a text, at once');
 }
 
-/** Undefined for one that has no lane, or is not of the shape: it gets its own, and the handler's schema says what is wrong. */
+/** The lane that the plugin names. Undefined if there is none, or if the body has another shape; the handler's schema reports that later. */
 export function webhookLaneOf({ spec }: WebhookCapability, body: unknown): string | undefined {
   try {
     return spec.lane?.(body as never);

@@ -1,4 +1,4 @@
-// From what an account handed in, over HTTP or its connection, to deliveries in the inbox.
+// Turns what an account hands in (over HTTP or its connection) into deliveries in the inbox.
 import { sql, statement } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
@@ -7,7 +7,7 @@ import type { Delivery } from '../inbox/prepare-item.ts';
 import { laneName } from '../lanes/lane-name.ts';
 import type { Arrival } from '../sdk/index.ts';
 
-/** Stores what an account handed in, with the cursor that covers it. Own messages never arrive. */
+/** Stores the arrivals together with the cursor that covers them. The account's own messages are left out. */
 export async function receiveArrivals(
   inbox: Inbox,
   spec: EndpointSpec,
@@ -32,7 +32,7 @@ function deliveryOf(spec: EndpointSpec, arrival: Arrival): Delivery {
   };
 }
 
-/** The platform's position of an endpoint, stored with the deliveries that it covers. */
+/** Stores the platform's position in the transaction of the deliveries that it covers. */
 function keepCursor(endpoint: string, cursor: string): Statement {
   return statement(
     sql

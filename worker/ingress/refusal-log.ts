@@ -1,6 +1,5 @@
-// What the log says of deliveries that are refused, turned away, or taken and not understood, and of requests whose token is refused. There may be as
-// many as anybody likes: one line of each kind for an account and a minute tells of the first, and of how many came behind the last line. The metrics
-// count each.
+// Log lines about refused, rejected and unparsable deliveries, and about requests with a refused token. Anyone can cause them, so each kind is logged
+// at most once a minute for an account. Each line counts those since the last one; the metrics count all.
 import { Seldom } from '../../shared/log/seldom.ts';
 import { coerceError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
@@ -8,9 +7,9 @@ import type { Core } from '../core/core.ts';
 const MOST_REASON = 200;
 
 export interface RefusedRequest {
-  /** Of the client, after trusted proxies. */
+  /** Client address, after trusted proxies. */
   readonly address: string;
-  /** As the interface has it, not as it was asked for. */
+  /** Route pattern of the interface, not the requested path. */
   readonly route: string;
   readonly status: number;
   readonly requestId: string;
@@ -18,7 +17,7 @@ export interface RefusedRequest {
 
 export class RefusalLog {
   readonly #core: Pick<Core, 'clock' | 'log'>;
-  /** By kind and account or webhook of a plugin: there are as many as the configuration names. */
+  /** By kind and account or plugin webhook, so it is bounded by the configuration. */
   readonly #seldom: Seldom;
 
   constructor(core: Pick<Core, 'clock' | 'log'>) {
@@ -26,7 +25,7 @@ export class RefusalLog {
     this.#seldom = new Seldom(() => core.clock.now());
   }
 
-  /** The reason is an adapter's or a plugin's, which may have been written without types. */
+  /** The reason comes from an adapter or plugin, which may be plain JavaScript. */
   refused(endpoint: string, reason: unknown): void {
     const unsaid = this.#seldom.unsaid(`refused ${endpoint}`);
     if (unsaid === undefined) return;
@@ -36,7 +35,7 @@ export class RefusalLog {
     );
   }
 
-  /** The error is left to the item, undefined where it was stored before: it may quote what a person wrote. */
+  /** The error may quote user content, so only the item has it. `item` is undefined if the delivery was stored before. */
   unparsable(endpoint: string, item: string | undefined): void {
     const unsaid = this.#seldom.unsaid(`unparsable ${endpoint}`);
     if (unsaid === undefined) return;
@@ -46,7 +45,7 @@ export class RefusalLog {
     );
   }
 
-  /** Verified, and not stored: too much waits, or the storage does not take it. */
+  /** The delivery was verified but not stored: the inbox is full or the storage failed. */
   rejected(endpoint: string, error: unknown): void {
     const unsaid = this.#seldom.unsaid(`rejected ${endpoint}`);
     if (unsaid === undefined) return;
@@ -57,7 +56,7 @@ export class RefusalLog {
     );
   }
 
-  /** One line for all who ask: an address is easily changed, and each would have a line of its own. Nothing of what was sent is in it. */
+  /** One line for all clients, because addresses are easily changed. The line holds nothing that the client sent. */
   token(request: RefusedRequest): void {
     const unsaid = this.#seldom.unsaid('token');
     if (unsaid === undefined) return;

@@ -1,5 +1,5 @@
-// Where platforms deliver: the address of each account that takes webhooks and of each webhook that a plugin registered, and telling
-// a platform of it where the platform has an API for that. The path alone is known without `http.publicUrl`.
+// Webhook addresses of accounts and plugins. Registers an address at the platform if the platform has an API for that. Without `http.publicUrl` only
+// the path is known.
 import type { WebhookAddress } from '../../shared/api/webhook.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -21,11 +21,11 @@ export const publicAddress = ({ config: { http } }: LoadedConfig): PublicAddress
   base: http.base,
 });
 
-/** False for accounts that are set to another way, and for platforms without webhooks. */
+/** False for platforms without webhooks and for accounts configured to connect another way. */
 export const takesWebhooks = ({ adapter, values }: EndpointSpec): boolean =>
   adapter.webhook !== undefined && adapter.webhook.takes?.(values) !== false;
 
-/** The address of an account; the path alone where the host does not know where it is reached. */
+/** Address of an account. `url` is null if the host's public address is not configured. */
 export function addressOf(
   { slot, account }: Pick<EndpointSpec, 'slot' | 'account'>,
   address: PublicAddress,

@@ -1,9 +1,10 @@
-// WebSockets that platforms open to accounts, at the addresses of their webhooks: the request is verified by the platform's rule before
-// anything is switched, then the socket is the account's.
+// WebSockets that platforms open to accounts at their webhook addresses. The request is verified by the platform's rule before the upgrade.
 //
-//   K1  A wrong token is 401, a stranger to the account 403, as HTTP, counted, without detail.
-//   K2  Who does not answer a ping within the next PING_MS is cut: platforms come again, and a dead socket must not stand for a live one.
-//   K3  Nothing is read before the account's connection asks for it, and no message is larger than its adapter says.
+//   WEBHOOK-SOCKETS-1  A wrong token gets 401, an identity that is not the account's gets 403, both as over HTTP. They are counted and answered
+//                      without detail.
+//   WEBHOOK-SOCKETS-2  A peer that does not answer a ping within PING_MS is disconnected. Platforms reconnect, and a dead socket must not pass for a
+//                      live one.
+//   WEBHOOK-SOCKETS-3  Nothing is read before the account's connection asks for it. No message is larger than its adapter allows.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
@@ -13,7 +14,7 @@ import type { PlatformSocket, RawRequest } from '../sdk/index.ts';
 import type { WebhookSocketTarget } from './webhooks.ts';
 
 export interface WebhookSocketsDeps {
-  /** Undefined where nothing takes a WebSocket. */
+  /** Undefined if nothing at this path takes a WebSocket. */
   readonly find: (path: string) => WebhookSocketTarget | undefined;
   /** Default 30 000. */
   readonly pingMs?: number;
@@ -73,8 +74,8 @@ class Opened implements PlatformSocket {
     this.#webSocket = webSocket;
     this.request = request;
     this.#pingMs = pingMs;
-    webSocket.pause(); // K3
-    webSocket.on('error', () => {}); // a broken frame: ws has answered with its close code, 'close' follows
+    webSocket.pause(); // read nothing before the account's connection asks
+    webSocket.on('error', () => {}); // a broken frame: ws has sent its close code, and 'close' follows
     this.ended = new Promise((resolve) => {
       webSocket.once('close', (code) => {
         clearInterval(this.#ping);
@@ -100,7 +101,7 @@ class Opened implements PlatformSocket {
     this.#webSocket.pause();
   }
   resume(): void {
-    this.#isAnswered = true; // the pong may lie behind what was not read
+    this.#isAnswered = true; // the pong may be behind unread data
     this.#webSocket.resume();
   }
 
@@ -109,7 +110,7 @@ class Opened implements PlatformSocket {
     this.#webSocket.close(code, reason);
   }
 
-  /** K2. One that is paused cannot be seen to answer. */
+  /** Disconnects a peer that has not answered the last ping. A paused socket is skipped, because its pongs are not read. */
   #watch(): void {
     if (this.#webSocket.isPaused) return;
     if (!this.#isAnswered) return this.#webSocket.terminate();

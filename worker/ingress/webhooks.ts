@@ -1,11 +1,11 @@
-// Deliveries over HTTP: to an account of an adapter, or to a webhook that a plugin registered. The platform's own rules hold here.
+// HTTP deliveries to an account of an adapter, or to a webhook that a plugin registered.
 //
-//   W1  Verified over the raw bytes, stored once per delivery id, then acknowledged: nothing is answered 2xx before the commit.
-//   W2  What is verified and cannot be parsed is kept as a dead letter, said once a minute in the log: the platform would only send the
-//       same again.
-//   W3  A wrong signature is 401 without detail, counted, said once a minute in the log, never stored.
-//   W4  Code of a plugin or adapter that throws is 500 without detail, counted and told; the platform comes again.
-//   W5  What is kept of the headers holds no secret: some platforms send theirs as it is.
+//   WEBHOOKS-1  A delivery is verified over its raw bytes, stored once an id, then acknowledged. No 2xx comes before the commit.
+//   WEBHOOKS-2  A verified delivery that cannot be parsed becomes a dead letter and is acknowledged, because the platform would only send the same
+//               again. It is logged at most once a minute.
+//   WEBHOOKS-3  A wrong signature gets 401 without detail. It is counted, logged at most once a minute, and never stored.
+//   WEBHOOKS-4  An exception in a plugin or adapter gets 500 without detail. It is counted and reported; the platform retries.
+//   WEBHOOKS-5  Stored headers hold no secret. Some platforms send their secret as a header.
 import { ownerOf } from '../../shared/identifiers.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
@@ -33,22 +33,22 @@ export interface WebhooksDeps {
   readonly inbox: Inbox;
   readonly gate: IngressGate;
   readonly generation: () => GenerationView | undefined;
-  /** Throws when nothing more may be taken (disk budget, drain). */
+  /** Throws if no delivery may be taken now (disk budget, drain). */
   readonly admit: () => void;
   readonly observe: (fact: { readonly endpoint: string; readonly kind: Outcome }) => void;
-  /** What a plugin or an adapter threw. */
+  /** Reports an exception of a plugin or an adapter. */
   readonly failed: (failed: PluginFailed) => void;
 }
 
-/** Largest body, where an adapter names no other. */
+/** Largest body in bytes, unless the adapter names another limit. */
 const WEBHOOK_BYTES = 1_048_576;
 
-/** What events say of it: the error may quote what a person wrote. */
+/** Reason in events. Events leave out the error itself, which may quote user content. */
 const UNPARSABLE = 'cannot be parsed: the item has the error';
 
 /** An account to which its platform may open a WebSocket. */
 export interface WebhookSocketTarget {
-  /** Throws what the platform is to read. */
+  /** Throws the error that the platform gets as its answer. */
   verify(request: RawRequest): void;
   accept(socket: PlatformSocket): void;
   readonly maxBytes: number | undefined;
@@ -67,7 +67,7 @@ export class Webhooks {
     this.#refusals = new RefusalLog(deps.core);
   }
 
-  /** Largest body that is read for this path; undefined when nothing is there. */
+  /** Largest body for this path in bytes; undefined if the path has no webhook. */
   limit(path: string): number | undefined {
     const target = this.#find(path);
     if (target?.kind === 'endpoint') return target.runner.spec.adapter.webhook?.maxBytes ?? WEBHOOK_BYTES;
@@ -96,7 +96,7 @@ export class Webhooks {
     };
   }
 
-  /** What answers a GET at this path, for platforms that ask by it whether the address is theirs; undefined where nothing does. */
+  /** Answers the GET with which some platforms verify an address; undefined if this path does not answer one. */
   challenge(path: string): ((delivery: RawDelivery) => HttpReply) | undefined {
     const target = this.#find(path);
     if (target?.kind !== 'endpoint') return undefined;
@@ -197,14 +197,14 @@ export class Webhooks {
     return { status: 202, json: accepted.fresh.length > 0 ? {} : { duplicate: true } };
   }
 
-  /** What the inbox refuses. A helper that awaited the inbox would put off the answer behind the first handlers. */
+  /** Counts and logs a refusal of the inbox. A helper that awaited the inbox would delay the HTTP answer behind the first handlers. */
   #rejected(endpoint: string, error: unknown): unknown {
     this.#deps.observe({ endpoint, kind: 'rejected' });
     this.#refusals.rejected(endpoint, error);
     return error;
   }
 
-  /** W4. */
+  /** Runs code of a plugin or adapter. An exception is counted, reported and answered with 500. */
   #ask<T>({ id, slot }: { readonly id: string; readonly slot: string }, run: () => T): T {
     try {
       return run();
@@ -235,7 +235,7 @@ export class Webhooks {
     }
   }
 
-  /** W3. */
+  /** Counts and logs a wrong signature, then throws the 401 (or 403) without detail. */
   #refuse(endpoint: string, { reason, status }: { readonly reason: string; readonly status?: 403 }): never {
     this.#deps.observe({ endpoint, kind: 'bad_signature' });
     this.#refusals.refused(endpoint, reason);
@@ -285,7 +285,7 @@ function refuseUnlessTaken({ spec, takesDeliveries }: EndpointRunner): void {
   });
 }
 
-/** Of a delivery that was taken: one may hold nothing to handle, or nothing but what the account said itself. */
+/** Outcome of a taken delivery. `ignored`: it held no arrival, or only messages of the account itself. */
 function outcomeOf({ fresh, duplicates }: Accepted): 'accepted' | 'duplicate' | 'ignored' {
   if (fresh.length > 0) return 'accepted';
   return duplicates > 0 ? 'duplicate' : 'ignored';
