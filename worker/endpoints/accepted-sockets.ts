@@ -1,7 +1,7 @@
-// WebSockets that a platform opened to one account, from the handshake to the connection that takes them.
+// WebSockets that a platform opened to one account, between the handshake and the connection that takes them.
 //
-//   A1  One that comes before the account has a connection waits for it, unread; of those that wait only the newest MOST_WAITING are kept.
-//   A2  The end of a connection closes those that it was handed, with 1012: the platform comes again.
+//   ACCEPTED-SOCKETS-1  A socket that opens before the account has a connection waits unread. Only the newest MOST_WAITING are kept.
+//   ACCEPTED-SOCKETS-2  When a connection ends, its sockets are closed with code 1012, so the platform reconnects.
 import type { PlatformSocket } from '../sdk/index.ts';
 
 const MOST_WAITING = 4;
@@ -12,14 +12,14 @@ export class AcceptedSockets {
   readonly #waiting: PlatformSocket[] = [];
   #take: ((socket: PlatformSocket) => void) | undefined;
 
-  /** To the connection there is, else to the next one. */
+  /** Gives the socket to the current connection, or to the next one. */
   hand(socket: PlatformSocket): void {
     if (this.#take !== undefined) return this.#take(socket);
     this.#waiting.push(socket);
     if (this.#waiting.length > MOST_WAITING) this.#waiting.shift()?.close(TRY_AGAIN_LATER, 'too many wait');
   }
 
-  /** Until the signal aborts, in the order in which they came. */
+  /** Takes sockets in order of arrival until the signal aborts. */
   accept(take: (socket: PlatformSocket) => void, signal: AbortSignal): void {
     if (signal.aborted) return;
     const taken = (socket: PlatformSocket): void => {
@@ -33,7 +33,7 @@ export class AcceptedSockets {
     for (const socket of this.#waiting.splice(0)) taken(socket);
   }
 
-  /** For an account that is disabled or failed: nobody will come for those that wait. */
+  /** Closes waiting sockets of an account that is disabled or failed, because no connection will take them. */
   clear(): void {
     for (const socket of this.#waiting.splice(0)) socket.close(SERVICE_RESTART, 'this account takes nothing now');
   }

@@ -1,8 +1,8 @@
-// One account, checked by its adapter against its platform: bounded in time, whatever the adapter or the platform does.
+// Check of one account by its adapter against the platform.
 //
-//   K1  At most ten seconds. What was found until then is kept, and the end of the time is a finding.
-//   K2  A check that cannot be made is not one that passed: an adapter without `check`, or one that finds nothing, is an error.
-//   K3  Nothing that is told holds a secret of the account.
+//   ACCOUNT-CHECK-1  The check takes at most ten seconds. Findings until then are kept, and the timeout is a finding too.
+//   ACCOUNT-CHECK-2  A check that cannot be made does not pass: an adapter without `check`, or with no findings, is an error.
+//   ACCOUNT-CHECK-3  No finding holds a secret of the account.
 
 import { messageOf } from '../../shared/svc-error.ts';
 import { within } from '../../shared/time/abort.ts';
@@ -23,10 +23,10 @@ export interface AccountToCheck {
 }
 
 const LIMIT_MS = 10_000;
-/** From the signal to the end: time for a connection to say goodbye. */
+/** Time between the abort signal and the limit, so that a connection can close cleanly. */
 const FAREWELL_MS = 500;
 const CLOCK_LIMIT_MS = 5_000;
-/** Platforms refuse signatures that are older, and so do we. */
+/** Platforms refuse signatures older than this, and so does this host. */
 const SIGNATURE_MS = 300_000;
 
 /** Never rejects. */
@@ -53,7 +53,7 @@ interface Collected {
   readonly signal: AbortSignal;
 }
 
-/** K2, D2: never rejects. */
+/** Never rejects: an exception of the adapter becomes a finding. */
 async function collect(of: Omit<AccountToCheck, 'limitMs'>, { found, signal }: Collected): Promise<void> {
   const { adapter, account, endpoint, url, log } = of;
   const clock = (platform: string | Date): Promise<CheckResult> =>
@@ -79,7 +79,7 @@ function failure(error: unknown): CheckResult {
 }
 
 const UNREACHED = 'is the platform up, and may this machine reach it? Then try again';
-/** In the words and in the codes of Node and OpenSSL. */
+/** Matches messages and codes of Node and OpenSSL. */
 const UNTRUSTED = /certificate|_CERT\b|_CERT_|LEAF_SIGNATURE/i;
 const NO_TLS = /wrong version number|\bEPROTO\b|ERR_SSL_/;
 
@@ -112,7 +112,7 @@ const masked = ({ name, status, detail, remedy }: CheckResult, mask: (text: stri
 });
 const KNOWN: ReadonlySet<string> = new Set<CheckResult['status']>(['ok', 'warn', 'error', 'skip']);
 
-/** HEAD without credentials: any answer has a date. */
+/** Sends HEAD without credentials, because any HTTP answer has a date. */
 async function askClock(address: string, signal: AbortSignal): Promise<CheckResult> {
   const askedAt = Date.now();
   try {

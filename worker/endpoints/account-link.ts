@@ -1,4 +1,4 @@
-// What an adapter holds of the host while one connection of its account stands.
+// The `Link` that an adapter gets for one connection of its account.
 import { guardedSignal } from '../../shared/time/abort.ts';
 import type { Link } from '../sdk/index.ts';
 import type { AcceptedSockets } from './accepted-sockets.ts';
@@ -7,7 +7,7 @@ import type { EndpointRunnerDeps, EndpointSpec } from './endpoint-runner.ts';
 import type { SentFiles } from './sent-files.ts';
 
 export interface LinkParts extends Pick<Link<never>, 'online' | 'degraded'> {
-  /** Ends the connection. */
+  /** Aborts at the end of the connection. */
   readonly signal: AbortSignal;
   readonly sockets: AcceptedSockets;
   readonly files: SentFiles;

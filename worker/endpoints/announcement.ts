@@ -1,5 +1,5 @@
-// The commands of the host, told to the platform of one account: again when they are others, and every so often while it does not take them.
-// Whoever asks meanwhile joins that: there is one timer.
+// Announces the host's commands to the platform of one account: after each change, and every 30 s while the platform does not accept them. A call during
+// that wait replaces the timer, so there is only one.
 import type { Timer } from '../../shared/time/clock.ts';
 import { type Core, reasonOf } from '../core/core.ts';
 import { errorCode } from '../sdk/errors.ts';
@@ -7,19 +7,19 @@ import type { CommandInfo } from '../sdk/index.ts';
 
 const RETRY_MS = 30_000;
 
-/** Where they are told, as long as a connection stands. */
+/** The target of an announcement, valid while its connection stands. */
 export interface Listening {
   readonly endpoint: string;
   readonly commands: () => readonly CommandInfo[];
   readonly announce: (commands: readonly CommandInfo[]) => Promise<void>;
   readonly signal: AbortSignal;
-  /** The platform refuses the account: not told again. */
+  /** The platform refuses the account, so the announcement is not retried. */
   readonly refused: (error: unknown) => void;
 }
 
 export class Announcement {
   readonly #core: Core;
-  /** What the platform knows, or is being told, over all connections of the account. */
+  /** The commands that the platform knows or is being told, across all connections of the account. */
   #told: string | undefined;
   #again: Timer | undefined;
 

@@ -1,5 +1,6 @@
-// What an arrival of an adapter holds, for plain JavaScript: what is missing would fail where a handler reads it, or be stored as what it is not.
-// By hand, since every message of every platform passes here.
+// Validates arrivals from adapters, which may be plain JavaScript. Otherwise a missing field would fail later in a handler, or be stored with a wrong
+// type.
+// Written by hand for speed, because every message passes here.
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Arrival } from '../sdk/index.ts';
 
@@ -16,7 +17,7 @@ const KINDS = [
   'other',
 ] satisfies readonly Arrival['kind'][];
 
-/** The same list. Throws `plugin_failed` naming adapter, field and what is expected, never what a person wrote. */
+/** Returns the same list. Throws `plugin_failed` with adapter, field and expectation, never with user content. */
 export function checkArrivals(adapter: string, arrivals: unknown): readonly Arrival[] {
   if (!Array.isArray(arrivals)) throw refused(adapter, 'what it hands in has to be a list of arrivals');
   for (const arrival of arrivals as readonly unknown[]) {
@@ -26,7 +27,7 @@ export function checkArrivals(adapter: string, arrivals: unknown): readonly Arri
   return arrivals as readonly Arrival[];
 }
 
-/** The same cursor. Throws as `checkArrivals` does. */
+/** Returns the same cursor. Throws `plugin_failed` if it is not a text. */
 export function checkCursor(adapter: string, cursor: unknown): string | undefined {
   if (cursor === undefined || typeof cursor === 'string') return cursor;
   throw refused(adapter, 'the cursor of what it hands in has to be a text');

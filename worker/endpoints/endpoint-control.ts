@@ -1,4 +1,4 @@
-// What an operator does with accounts: look, enable, disable, reconnect. The word is stored before it is followed.
+// Operator actions on accounts: list, show, enable, disable, reconnect. A change is committed before it takes effect.
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, commitOrThrow } from '../core/core.ts';
 import { recordEvents } from '../events/event-history.ts';
@@ -9,7 +9,7 @@ import type { EndpointRunner } from './endpoint-runner.ts';
 import { type Endpoints, REVISION_GUARD } from './endpoints.ts';
 
 type Change = Parameters<EndpointControl['act']>[2];
-/** Each time somebody else came first: as many changes of one account may come together. */
+/** Each retry means that another operator's change came first, so this bounds concurrent changes of one account. */
 const MOST_TRIES = 20;
 
 type Viewed = Pick<EndpointRunner, 'spec' | 'state'>;
@@ -38,7 +38,7 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
             },
     };
   };
-  /** What the account comes to by the operator's word, at first. */
+  /** The first state of the account after the operator's action. */
   const decided = ({ state }: Viewed, kind: 'enabled' | 'disabled' | 'reconnect'): EndpointState => {
     const at = { now: core.clock.now(), monotonic: core.clock.monotonic(), random: Math.random };
     return stepEndpoint(state, { kind }, at).state;
@@ -48,7 +48,7 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
     if (revision !== undefined && revision !== revisionOf(runner))
       throw new SvcError('precondition_failed', `${runner.spec.id} has changed`);
   };
-  /** False where somebody else's word was stored in between. */
+  /** False if another change was stored meanwhile. */
   const store = async (runner: EndpointRunner, enabled: boolean, { caller, keep }: Change): Promise<boolean> => {
     const { spec } = runner;
     const seen = endpoints.override(spec.id).revision;
@@ -72,10 +72,10 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
     endpoints.applied(spec.id, enabled, seen);
     return true;
   };
-  /** Whoever names no revision means the account as it is by then: their word follows the one that came in between. */
+  /** A caller without a revision means the account as it is. Such a change is retried on top of a concurrent one. */
   const setEnabled = async (id: string, enabled: boolean, change: Change): Promise<EndpointRunner> => {
     for (let tries = change.revision === undefined ? MOST_TRIES : 1; tries > 0; tries -= 1) {
-      const runner = endpointNamed(endpoints, id); // another one after a reload
+      const runner = endpointNamed(endpoints, id); // may be another runner after a reload
       if (await store(runner, enabled, change)) return endpoints.get(runner.spec.id) ?? runner;
     }
     throw new SvcError(
@@ -85,7 +85,7 @@ export function createEndpointControl(core: Core, endpoints: Endpoints): Endpoin
   };
   return {
     async list({ after, limit, texts }) {
-      // The cursor is an id: a reload between two pages may take the account away that it names, and move none that stays.
+      // The cursor is an id, not an offset: a reload between two pages may remove that account, but moves no other.
       const all = endpoints.all().toSorted((one, other) => (one.spec.id < other.spec.id ? -1 : 1));
       const left = after === undefined ? all : all.filter(({ spec }) => spec.id > after);
       const page = left.slice(0, limit);

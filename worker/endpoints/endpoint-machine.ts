@@ -1,4 +1,4 @@
-// The life of one account. Pure: the runner does what the effects say and feeds results back.
+// State machine of one account. Pure: the runner carries out the effects and feeds results back as events.
 //
 //   state      | enabled    | disabled | connected | troubled | well   | lost / refused | account failed | retry due  | reconnect
 //   disabled   | connecting | -        | -         | -        | -      | -              | -              | -          | -
@@ -8,11 +8,11 @@
 //   offline    | -          | disabled | -         | -        | -      | offline        | failed         | connecting | connecting
 //   failed     | connecting | disabled | -         | -        | -      | -              | failed         | -          | connecting
 //
-//   N1  An account that cannot connect is tried again without end, with backoff; one that the platform refuses (`failed`) is not, until an operator
-//       says so: remedies end with "enable the account again".
-//   N2  `degraded`: connected, but what came while it was away could not be fetched (`catch_up_failed`), or the adapter says that not all
-//       of it works. It takes sends. Another reason takes the place of the one before: nothing but the last error changes.
-//   N3  Last error and reconnect count stay after healing.
+//   ENDPOINT-MACHINE-1  An account that cannot connect is retried without end, with backoff. An account that the platform refuses (`failed`) waits
+//                       for an operator, so each remedy ends with "enable the account again".
+//   ENDPOINT-MACHINE-2  `degraded`: connected and able to send, but missed messages could not be fetched (`catch_up_failed`) or the adapter reports a
+//                       partial failure. A new reason changes only the last error.
+//   ENDPOINT-MACHINE-3  The last error and the reconnect count stay after recovery.
 import { backoffDelay, nextFailures } from '../../shared/time/backoff.ts';
 
 export type EndpointStateName = 'disabled' | 'connecting' | 'online' | 'degraded' | 'offline' | 'failed';
@@ -21,7 +21,7 @@ export interface EndpointState {
   readonly state: EndpointStateName;
   /** Epoch milliseconds of the last change of state. */
   readonly since: number;
-  /** On the monotonic clock: a wall clock that is set back makes no uptime shorter. */
+  /** On the monotonic clock, so a wall clock that is set back does not shorten the uptime. */
   readonly onlineAt: number | undefined;
   readonly failures: number;
   readonly reconnects: number;

@@ -1,4 +1,5 @@
-// One account at work: holds its connection, hands its deliveries to the inbox, sends for the sender. Does what the machine says.
+// Runs one account: holds its connection, passes its deliveries to the inbox and makes its sends. Carries out the effects of the endpoint state
+// machine.
 import type { TProperties } from 'typebox';
 import { SvcError } from '../../shared/svc-error.ts';
 import { sharedAbort, within } from '../../shared/time/abort.ts';
@@ -38,12 +39,12 @@ export interface EndpointSpec {
   readonly owner: string;
   readonly name: string;
   readonly slot: string;
-  /** The part of a webhook path behind the slot; undefined for a slot without accounts. */
+  /** The part of a webhook path after the slot; undefined for a slot without accounts. */
   readonly account: string | undefined;
   readonly adapter: AdapterDefinition<TProperties>;
   readonly values: Readonly<Record<string, unknown>>;
   readonly enabled: boolean;
-  /** Equal for equal settings on the same adapter: such an account is not reconnected by a reload. */
+  /** Equal for equal settings. An account with the same fingerprint and adapter keeps its connection over a reload. */
   readonly fingerprint: string;
 }
 
@@ -53,23 +54,23 @@ export interface EndpointRunnerDeps {
   readonly receive: (spec: EndpointSpec, arrivals: readonly Arrival[], cursor: string | undefined) => Promise<void>;
   readonly cursor: (endpoint: string) => Promise<string | undefined>;
   readonly changed: (spec: EndpointSpec, before: EndpointState, after: EndpointState) => void;
-  /** Bytes of a file that this account is to send, or has seen. */
+  /** Bytes of a file that this account sends or has received. */
   readonly files: Pick<FileSource, 'read' | 'open' | 'mostBytes'>;
-  /** A signed link to a stored file, where the host has an address. */
+  /** A signed link to a stored file; undefined if the host has no public address. */
   readonly fileUrl: (spec: EndpointSpec, file: FileRef) => string | undefined;
-  /** The commands of the serving generation, for platforms with command menus. */
+  /** Commands of the serving generation, for platforms with command menus. */
   readonly commands: () => readonly CommandInfo[];
   readonly random?: () => number;
 }
 
-/** What keeps a connection that stands from being well. */
+/** Reasons for which a standing connection is degraded. */
 interface Health {
   isBehind: boolean;
   trouble: string | undefined;
 }
 
 const END_LIMIT_MS = 5_000;
-/** What could not be fetched after a gap is asked for again while the connection stands. */
+/** Retry delay for fetching missed messages while the connection stands. */
 const CATCH_UP_RETRY_MS = 30_000;
 
 export class EndpointRunner {
@@ -82,7 +83,7 @@ export class EndpointRunner {
   readonly #announcement: Announcement;
   readonly #sockets = new AcceptedSockets();
   readonly #files: SentFiles;
-  /** The end of the connection before this one: platforms take one at a time. */
+  /** End of the previous connection. Platforms allow one at a time, so the next connection waits for it. */
   #former: Promise<void>;
 
   constructor(spec: EndpointSpec, deps: EndpointRunnerDeps, former: Promise<void> = Promise.resolve()) {
@@ -117,7 +118,9 @@ export class EndpointRunner {
     this.#step({ kind: 'account_failed', reason, remedy });
   }
 
-  /** A WebSocket that the platform opened, verified. After one failure it begins a connection; after more, the wait goes on. */
+  /**
+   * Takes a verified WebSocket that the platform opened. After at most one failure the account connects at once; after more, its backoff continues.
+   */
   accept(socket: PlatformSocket): void {
     if (this.#state.failures <= 1) this.#step({ kind: 'retry_due' });
     this.#sockets.hand(socket);
@@ -131,7 +134,7 @@ export class EndpointRunner {
     return this.#files.during(files, async () => this.spec.adapter.send(call, link));
   }
 
-  /** Tells the platform where to deliver; resolves to what was done. Throws `endpoint_unavailable`. */
+  /** Tells the platform where to deliver. Resolves to a description of what was done. Throws `endpoint_unavailable`. */
   async registerWebhook(url: string): Promise<string> {
     const link = this.#link;
     const { adapter, id } = this.spec;
@@ -141,7 +144,7 @@ export class EndpointRunner {
     return adapter.webhook.register(url, link);
   }
 
-  /** The bytes of a file that lies on the platform, by the platform's id. */
+  /** Bytes of a file on the platform, by the platform's id. */
   async fetchFile(file: FileRef): Promise<ReadableStream<Uint8Array>> {
     const link = this.#link;
     const { adapter, id } = this.spec;
@@ -150,7 +153,7 @@ export class EndpointRunner {
     return adapter.fetchFile(file, link);
   }
 
-  /** Tells the platform the commands, where it wants them and they are others than it was told last. Never rejects. */
+  /** Announces the commands if the platform takes them and they have changed. Never rejects. */
   async announce(): Promise<void> {
     const link = this.#link;
     const { adapter, id } = this.spec;
@@ -164,7 +167,7 @@ export class EndpointRunner {
     });
   }
 
-  /** Ends the connection and waits for its end; one that does not end is left behind, and said so. */
+  /** Ends the connection and waits for its end. A connection that does not end in time is logged and left behind. */
   async stop(): Promise<void> {
     this.#step({ kind: 'disabled' });
     await this.#former;
@@ -211,7 +214,7 @@ export class EndpointRunner {
     }
   }
 
-  /** Runs one connection to its end; never rejects. */
+  /** Runs one connection to its end. Never rejects. */
   async #connect(signal: AbortSignal, former: Promise<void>): Promise<void> {
     const { adapter } = this.spec;
     const mine = (event: EndpointEvent): void => {
@@ -251,7 +254,7 @@ export class EndpointRunner {
     return { kind: 'account_failed', reason: reasonOf(this.#deps.core, error), remedy };
   }
 
-  /** Online again once nothing is left to say against it. */
+  /** Goes online again once no reason for `degraded` remains. */
   #well(health: Health, change: Partial<Health>, mine: (event: EndpointEvent) => void): void {
     Object.assign(health, change);
     if (health.isBehind || health.trouble !== undefined) return;

@@ -1,5 +1,5 @@
-// All accounts of the host. A generation brings its list; accounts that are unchanged keep their connection, the others are
-// stopped and started. What an operator disabled stays disabled, over restarts and reloads.
+// All accounts of the host. A new generation replaces the list: unchanged accounts keep their connection, the others are stopped and started. An
+// account that an operator disabled stays disabled over restarts and reloads.
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import { sql, statement } from '../database/statement.ts';
@@ -11,14 +11,14 @@ export interface EndpointOverride {
   readonly revision: number;
 }
 
-/** Refuses a word that was said about another revision. */
+/** Refuses a change that was decided on another revision. */
 export const REVISION_GUARD = 'endpoint revision';
 
 export class Endpoints {
   readonly #deps: EndpointRunnerDeps;
   readonly #core: Core;
   readonly #runners = new Map<string, EndpointRunner>();
-  /** Asked at each delivery. */
+  /** An index, because every delivery looks an account up. */
   #byAccount: ReadonlyMap<string, readonly EndpointRunner[]> = new Map();
   readonly #overrides = new Map<string, EndpointOverride>();
 
@@ -27,7 +27,7 @@ export class Endpoints {
     this.#core = deps.core;
   }
 
-  /** Reads what operators have enabled and disabled. */
+  /** Reads which accounts operators have enabled or disabled. */
   async load(): Promise<void> {
     const rows = await this.#core.reader.all(sql.selectFrom('endpoints').select(['endpoint', 'enabled', 'revision']));
     for (const row of rows)
@@ -37,7 +37,7 @@ export class Endpoints {
       });
   }
 
-  /** Takes over a committed generation's accounts. Resolves when those that went have ended; connecting goes on by itself. */
+  /** Applies the accounts of a committed generation. Resolves when removed accounts have ended; new ones connect in the background. */
   async apply(specs: readonly EndpointSpec[]): Promise<void> {
     const wanted = new Map(specs.map((spec) => [spec.id, spec]));
     const leaving = [...this.#runners.values()].filter(({ spec }) => !isSame(spec, wanted.get(spec.id)));
@@ -45,13 +45,13 @@ export class Endpoints {
     const ended = new Map(leaving.map((runner) => [runner.spec.id, runner.stop()]));
     for (const spec of specs) {
       if (this.#runners.has(spec.id)) continue;
-      // An account that is replaced connects once its former connection has ended: platforms take one at a time.
+      // A replaced account connects after its former connection has ended, because platforms allow one at a time.
       const runner = new EndpointRunner(spec, this.#deps, ended.get(spec.id));
       this.#runners.set(spec.id, runner);
       if (this.isEnabled(spec)) runner.enable();
     }
     this.#byAccount = byAccount(this.#runners.values());
-    for (const runner of this.#runners.values()) void runner.announce(); // those that kept their connection
+    for (const runner of this.#runners.values()) void runner.announce(); // accounts that kept their connection
     await Promise.all(ended.values());
   }
 
@@ -59,12 +59,12 @@ export class Endpoints {
     return this.#overrides.get(spec.id)?.enabled ?? spec.enabled;
   }
 
-  /** How many there are, enabled or not. */
+  /** Number of accounts, disabled ones included. */
   get size(): number {
     return this.#runners.size;
   }
 
-  /** How many are enabled. */
+  /** Number of enabled accounts. */
   get enabled(): number {
     let count = 0;
     for (const { spec } of this.#runners.values()) if (this.isEnabled(spec)) count += 1;
@@ -75,7 +75,7 @@ export class Endpoints {
     return this.#overrides.get(id) ?? { enabled: undefined, revision: 0 };
   }
 
-  /** The statement that stores the operator's word; `applied` makes it so once it is committed. */
+  /** The statement that stores an operator's decision. Call `applied` after its commit. */
   enableStatement(id: string, enabled: boolean, revision: number): Statement {
     const values = { enabled: enabled ? 1 : 0, revision: revision + 1 };
     return statement(
@@ -96,7 +96,7 @@ export class Endpoints {
     else runner?.disable();
   }
 
-  /** Throws `endpoint_unavailable` when there is none. */
+  /** Throws `endpoint_unavailable` if there is no such account. */
   require(id: string): EndpointRunner {
     const runner = this.#runners.get(id);
     if (runner === undefined) throw new SvcError('endpoint_unavailable', `there is no endpoint ${id}`);
@@ -107,7 +107,7 @@ export class Endpoints {
     return this.#runners.get(id);
   }
 
-  /** Those of this account of a slot: one, unless the plugin of the slot has several adapters. */
+  /** Runners of this account of a slot: one, unless the slot's plugin has several adapters. */
   ofAccount(slot: string, account: string | undefined): readonly EndpointRunner[] {
     return this.#byAccount.get(accountKey(slot, account)) ?? [];
   }
@@ -121,7 +121,7 @@ export class Endpoints {
   }
 }
 
-/** Equal settings on the same adapter; one that was loaded anew (in development) is another. */
+/** Equal settings on the same adapter object. An adapter that was loaded again (in development) is a different object. */
 const isSame = (spec: EndpointSpec, wanted: EndpointSpec | undefined): boolean =>
   wanted?.fingerprint === spec.fingerprint && wanted.adapter === spec.adapter;
 

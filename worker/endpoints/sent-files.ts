@@ -1,12 +1,12 @@
-// Files as an account reads them for its sends. What the host itself fails at while one is read (no room, no descriptor) is the answer to that send,
-// whatever its adapter makes of it: many wrap what a call failed with, or say that the platform refused it.
+// Reads files for the sends of an account. If the host itself fails while reading (disk full, no file descriptor), the send ends with that failure.
+// Adapters often wrap errors or report them as refusals by the platform, so their own result cannot be trusted here.
 
 import { ownFailureIn } from '../core/own-failure.ts';
 import type { FileSource } from '../files/file-source.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { FileContent, FileRef, SendResult } from '../sdk/index.ts';
 
-/** A send that is being made. */
+/** A send under way. */
 interface Send {
   failure: Error | undefined;
 }
@@ -14,7 +14,7 @@ interface Send {
 export class SentFiles {
   readonly #files: Pick<FileSource, 'read' | 'open'>;
   readonly #endpoint: string;
-  /** By the id of a file of theirs. */
+  /** Sends by the ids of their files. */
   readonly #sends = new Map<string, Set<Send>>();
 
   constructor(files: Pick<FileSource, 'read' | 'open'>, endpoint: string) {
@@ -31,14 +31,14 @@ export class SentFiles {
     return { ...opened, content: () => this.#content(file, opened) };
   }
 
-  /** Throws a failure of ours where one of these files could not be read for it and the platform did not take it, nor ask to wait. */
+  /** Makes a send. Throws the host's failure if one of these files could not be read, unless the platform took the send or asked to wait. */
   async during(files: readonly FileRef[], make: () => Promise<SendResult>): Promise<SendResult> {
     if (files.length === 0) return make();
     const send: Send = { failure: undefined };
     for (const { id } of files) this.#sends.set(id, (this.#sends.get(id) ?? new Set()).add(send));
     try {
       const result = await make();
-      const { kind } = Object(result ?? {}) as Partial<SendResult>; // of plain JavaScript it may be anything
+      const { kind } = Object(result ?? {}) as Partial<SendResult>; // may be any value in plain JavaScript
       if (send.failure === undefined || kind === 'sent' || kind === 'later') return result;
     } catch (error) {
       if (send.failure === undefined || errorCode(error) === 'account_failed') throw error;

@@ -24,7 +24,7 @@ const run = (check: Check | undefined, more: Partial<AccountToCheck> = {}): Prom
 const list = (found: readonly CheckResult[]): string[] => found.map(({ name, status }) => `${status} ${name}`);
 
 describe('checkAccount', () => {
-  it('ends with its time, and keeps what was found until then (K1)', async () => {
+  it('ends with its time, and keeps what was found until then (ACCOUNT-CHECK-1)', async () => {
     const forever: Check = async function* (_account, { signal }) {
       yield OK;
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -94,12 +94,12 @@ describe('checkAccount', () => {
     assert.match(found?.remedy ?? '', /speak TLS/);
   });
 
-  it('takes no check, and one that finds nothing, for no success (K2)', async () => {
+  it('takes no check, and one that finds nothing, for no success (ACCOUNT-CHECK-2)', async () => {
     assert.deepEqual(list(await run(undefined)), ['error check']);
     assert.deepEqual(list(await run(async function* () {})), ['error check']);
   });
 
-  it('masks secrets in all that is told, and knows no status but its own (K3)', async () => {
+  it('masks secrets in all that is told, and knows no status but its own (ACCOUNT-CHECK-3)', async () => {
     const loud: Check = async function* () {
       yield { name: 'a', status: 'fine' as 'ok', detail: 'hunter2', remedy: 'not hunter2' };
       throw new Error('hunter2 again');
