@@ -1,4 +1,4 @@
-// What happens after something was decided about an item: who is woken, what is counted, what the log says.
+// Follow-ups of a decision about an item: what to wake, what to count, what to log.
 import type { Core } from '../core/core.ts';
 import type { HandlingDeps } from '../handling/item-ledger.ts';
 import type { EngineOptions } from './engine-options.ts';

@@ -1,4 +1,4 @@
-// What the engine tells of plugins and accounts: a line of log, and an event where the storage takes it.
+// Reports of plugins and accounts: a log line, and an event if the storage takes it.
 import { coerceError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import type { EndpointState } from '../endpoints/endpoint-machine.ts';
@@ -13,7 +13,7 @@ const MESSAGES: Readonly<Record<PluginFailed['during'], string>> = {
   webhook: 'plugin webhook failed',
 };
 
-/** The event quotes nothing of the error, which may hold what a person wrote: log and item have it. */
+/** The event leaves out the error, which may quote user content. Log and item have it. */
 export function tellPluginFailed(core: Core, failed: PluginFailed): void {
   const { capability, slot, generation, during, item, error, outcome } = failed;
   const plugin = `root/${slot}`;
@@ -40,7 +40,7 @@ export function tellEndpointChanged(core: Core, { spec, before, after, generatio
   tell(core, { ...head, type: 'endpoint.state_changed', data });
 }
 
-/** Where it cannot be stored, the log has it: the state itself lives in memory. */
+/** A failed write is ignored: the log has the change, and the state itself lives in memory. */
 function tell(core: Core, event: NewEvent): void {
   core.writer.commit({ name: event.type, statements: recordEvents([event]) }).catch(() => {});
 }

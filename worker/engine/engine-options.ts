@@ -1,4 +1,4 @@
-// What the engine is made with: where it runs, who watches it, and what tests put in the place of the real thing.
+// Options of the engine: its environment, its observer, and the parts that tests replace.
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import type { Mode } from '../../shared/config/mode.ts';
 import type { Core } from '../core/core.ts';
@@ -10,14 +10,14 @@ import type { InboxRow } from '../inbox/inbox-store.ts';
 import type { OutboxRow } from '../outbox/outbox-store.ts';
 import type { Generation } from '../runtime/generations/generation.ts';
 
-/** What others count and show. Everything is optional: the engine does not depend on being watched. */
+/** Hooks for metrics and status. All are optional. */
 export interface EngineObserver {
   accepted?(endpoint: string, kind: string): void;
   duplicate?(endpoint: string, conflict: boolean): void;
   handled?(row: Pick<InboxRow, 'id' | 'endpoint'>, outcome: ItemOutcome): void;
   sent?(row: OutboxRow, verdict: string): void;
   pressRefused?(endpoint: string): void;
-  /** A reaction was not made: the platform has none. */
+  /** A reaction was dropped because the platform has none. */
   reactionDropped?(endpoint: string): void;
   pluginFailed?(slot: string): void;
   counted?(counter: string, labels: Readonly<Record<string, string>>): void;
@@ -34,18 +34,18 @@ export interface EngineOptions {
   readonly loaded: LoadedConfig;
   readonly lockfile: string;
   readonly mediaFolder: string;
-  /** Reads the key of links to files, at the first link; left out: there are no links. */
+  /** Reads the signing key of file links at the first link. Left out: there are no links. */
   readonly linkKey?: () => Buffer;
   readonly observer: EngineObserver;
-  /** Throws while nothing that an account has read can be stored (storage, disk budget). */
+  /** Throws while arrivals of accounts cannot be stored (storage failure, disk budget). */
   readonly admit: () => void;
   readonly modules?: Readonly<Record<string, unknown>>;
   readonly lifeLimitMs?: number;
   readonly random?: () => number;
-  /** Where files are kept; default: the media folder. */
+  /** Storage of files. Default: the media folder. */
   readonly files?: FileStore;
-  /** Further parts of the host for plugins that name them in `uses`. */
+  /** Further parts of the host, for plugins that name them in `uses`. */
   readonly parts?: Readonly<Record<string, unknown>>;
-  /** Around each handling of an item. */
+  /** Wraps each handling of an item. */
   readonly around?: (handle: () => Promise<ItemOutcome>) => Promise<ItemOutcome>;
 }

@@ -1,4 +1,4 @@
-// An account as the sender and readiness see it, and work of a plugin as the dispatcher does.
+// Views of an account for the sender and for readiness, and of plugin work for the dispatcher.
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import { endpointId, endpointName, ownerOf, uuidv7 } from '../../shared/identifiers.ts';
 import type { EndpointRunner } from '../endpoints/endpoint-runner.ts';
@@ -6,7 +6,7 @@ import type { ItemHead } from '../inbox/inbox-store.ts';
 import type { SurfaceState } from '../outbox/send-surface.ts';
 import type { ConversationRef } from '../sdk/index.ts';
 
-/** `config`: that of the generation that serves, so that an account that is not known is not in it; undefined while there is none. */
+/** `config`: configuration of the serving generation, in which an unknown account is missing. Undefined while no generation serves. */
 export function surfaceOf(
   endpoint: string,
   runner: EndpointRunner | undefined,
@@ -27,21 +27,21 @@ export function surfaceOf(
   };
 }
 
-/** As readiness tells of it. */
+/** The state of an account in readiness reports. */
 export function endpointFact(runner: EndpointRunner | undefined) {
   if (runner === undefined) return undefined;
   const { state, lastError } = runner.state;
   return { state, reason: lastError?.reason, remedy: lastError?.remedy };
 }
 
-/** An account of a slot that is disabled: it waits like one that is disabled itself. */
+/** An account of a disabled slot waits, like a disabled account. */
 const isSwitchedOff = (endpoint: string, { plugins }: LoadedConfig['config']): boolean =>
   Object.entries(plugins).some(
     ([slot, { enabled, endpoints = [{ id: undefined }] }]) =>
       !enabled && endpoints.some(({ id }) => endpointId(ownerOf(slot), endpointName(slot, id)) === endpoint),
   );
 
-/** Goes out at once, where the platform shows it: a hint, never repeated. */
+/** Sends a typing hint at once if the platform shows it. A hint is never retried. */
 export function typing(runner: EndpointRunner | undefined, { id, thread }: ConversationRef): void {
   if (runner?.takesSends !== true || runner.spec.adapter.can.typing !== true) return;
   const place = { conversation: id, ...(thread === undefined ? {} : { thread }) };
@@ -50,7 +50,10 @@ export function typing(runner: EndpointRunner | undefined, { id, thread }: Conve
 
 export type Work = Pick<ItemHead, 'kind' | 'endpoint'>;
 
-/** An item waits while nothing serves, while ingress is parked, and, where it is for one handler of a plugin, while the slot of that is disabled. */
+/**
+ * An item waits while no generation serves and while ingress is parked. An item for one plugin handler also waits while the plugin's slot is
+ * disabled.
+ */
 export const isHeld = (work: Work, config: LoadedConfig['config'] | undefined, parks: boolean): boolean =>
   config === undefined ||
   (parks && (work.kind === 'arrival' || work.kind === 'webhook')) ||
@@ -59,6 +62,6 @@ export const isHeld = (work: Work, config: LoadedConfig['config'] | undefined, p
 const isForDisabled = ({ endpoint }: Work, config: LoadedConfig['config']): boolean =>
   disabledOwners(config).some((owner) => endpoint.startsWith(`${owner}#`));
 
-/** Plugins that the configuration names and does not run. */
+/** Plugins that the configuration names but disables. */
 export const disabledOwners = (config: LoadedConfig['config'] | undefined): readonly string[] =>
   Object.entries(config?.plugins ?? {}).flatMap(([slot, { enabled }]) => (enabled ? [] : [ownerOf(slot)]));

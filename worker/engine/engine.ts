@@ -1,5 +1,5 @@
-// The way of a message, wired: inbox → dispatcher → handlers of the serving generation → outbox → sender → accounts, with the due table beside
-// it. It knows no HTTP and no process: `app.ts` puts those around it, `svc/testing` a manual clock and a platform in memory.
+// The path of a message: inbox → dispatcher → handlers of the serving generation → outbox → sender → accounts, with timers beside it.
+// The engine knows no HTTP and no process. `app.ts` adds them; `svc/testing` adds a manual clock and an in-memory platform.
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import type { Core } from '../core/core.ts';
 import type { TimeLeft } from '../core/drain-times.ts';
@@ -177,7 +177,7 @@ export class Engine {
     });
   }
 
-  /** The database is open: reads what is stored. Nothing runs yet. */
+  /** Reads the stored state after the database is open. Starts nothing. */
   async load(): Promise<void> {
     await Promise.all([this.outside.load(), this.inbox.load()]);
     await this.#dialogs.load(this.core.reader);
@@ -185,15 +185,18 @@ export class Engine {
     await this.endpoints.load();
   }
 
-  /** Assembles the first generation and starts the runners. A generation that fails leaves them waiting for the next. */
+  /** Assembles the first generation and starts the runners. If the generation fails, the runners wait for the next one. */
   async start(): Promise<void> {
-    await this.runtime.start().catch(() => {}); // said by the runtime: log, event, readiness
+    await this.runtime.start().catch(() => {}); // the runtime reports the failure: log, event, readiness
     this.dispatcher.start();
     this.sender.start();
     this.timers.start();
   }
 
-  /** Handlers first, then what they decided goes out as far as it can, then accounts. What is left at work is told at once: an account may be slow to end. */
+  /**
+   * Stops handlers first, then sends as much as possible, then ends the accounts. Interrupted work is reported before the accounts end, because an
+   * account may be slow.
+   */
   async stop(left: TimeLeft, tell: (what: AtWork, count: number) => void = () => {}): Promise<void> {
     this.outside.stop();
     await this.timers.stop();
@@ -208,7 +211,7 @@ export class Engine {
     if (cut > 0) await this.inbox.letGo();
   }
 
-  /** Resolves when nothing is ready any more: for tests that own the clock. */
+  /** Resolves when nothing is ready to run. For tests that control the clock. */
   async settled(): Promise<void> {
     for (let quiet = 0; quiet < 2; quiet += 1) {
       await this.timers.settled();
@@ -230,7 +233,7 @@ export class Engine {
     this.sender.wake();
   }
 
-  /** Stored positions and due times of the generation; without a storage they are made as soon as it takes them. */
+  /** Stores positions and due times of the generation. Retried until the storage takes them. */
   async #serveSchedules(generation: Generation): Promise<void> {
     if (this.runtime.current !== generation) return;
     try {
@@ -280,7 +283,7 @@ export class Engine {
     };
   }
 
-  /** A handler or a route of a plugin threw: counted, logged, and told as an event. */
+  /** Counts, logs and records an exception of a plugin's handler or route. */
   pluginFailed(failed: PluginFailed): void {
     this.#options.observer.pluginFailed?.(failed.slot);
     tellPluginFailed(this.core, failed);
@@ -288,7 +291,7 @@ export class Engine {
 
   async #receive(spec: EndpointSpec, arrivals: readonly Arrival[], cursor: string | undefined): Promise<void> {
     this.#options.admit();
-    this.gate.refuseWhenRejecting(); // its adapter keeps what it has read, and tries again
+    this.gate.refuseWhenRejecting(); // the adapter keeps its arrivals and retries
     await receiveArrivals(this.inbox, spec, { arrivals, cursor });
   }
 

@@ -1,4 +1,4 @@
-// What each kind of due row does when its moment has come.
+// What a due row does when its time has come, by its kind.
 import { uuidv7 } from '../../shared/identifiers.ts';
 import { type Core, commitOrThrow } from '../core/core.ts';
 import type { Statement } from '../database/unit.ts';
@@ -6,13 +6,13 @@ import type { Inbox } from '../inbox/inbox.ts';
 import { bringForward, type DueRow, type SetBack, takeDue } from '../timers/due-store.ts';
 import type { TimerService } from '../timers/timer-service.ts';
 
-/** What waits in a lane for its next attempt. */
+/** Rows that wait in a lane for their next attempt: inbox items or sends. */
 export interface Released {
-  /** Notes that the wait is over, so that a clock that steps back does not make it wait for a row that is gone. */
+  /** Stores that the wait is over. Otherwise, after the clock steps back, the row would wait for a due row that is gone. */
   readonly isDue: (id: string, at: number) => readonly Statement[];
-  /** The same wait as in the due table. */
+  /** Moves the stored waits back, as in the due table. */
   readonly bringForward: (by: SetBack) => readonly Statement[];
-  /** The lane may go on if this is its first. */
+  /** Lets the lane continue if this row is its first. */
   readonly release: (lane: string, id: string) => void;
 }
 
@@ -23,7 +23,7 @@ export interface FireDeps {
   readonly items: Released;
   readonly sends: Released;
   readonly reopenIngress: (row: DueRow) => Promise<void>;
-  /** An item was stored. */
+  /** Called after an item was stored. */
   readonly stored: () => void;
 }
 
@@ -46,7 +46,10 @@ export function connectTimers(deps: FireDeps): void {
   timers.on('task', (row) => fireTask(deps, row));
 }
 
-/** The row goes and the item comes in one unit: it fires once. A row that was replaced meanwhile refuses it, and nothing has happened. */
+/**
+ * The due row is removed and the item stored in one transaction, so a task fires once. If the row was replaced meanwhile, the transaction is refused
+ * and nothing is stored.
+ */
 async function fireTask({ core, inbox, stored }: FireDeps, row: DueRow): Promise<void> {
   const answer = await inbox.storeWith(
     {

@@ -1,7 +1,7 @@
-// A worker that did not answer and comes back follows what an operator changed beside it (O3 of outside-writer.ts).
+// A command may change items in the database while this worker does not answer. A worker that recovers picks up those changes here.
 //
-//   C1  The guards of its statements refuse to claim or end an item that was ended beside it (M1 of lanes/claims.ts). Its counts and its lanes are in
-//       memory, and so is what it has read. Within two seconds it learns here what to correct.
+//   OUTSIDE-CHANGES-1  Guards of its statements keep the worker from claiming or ending an item that was ended outside. Its counts, lanes and cached
+//                      rows are in memory; they are corrected here within two seconds.
 import type { Core } from '../core/core.ts';
 import { readOutside } from '../database/outside-writer.ts';
 import { sql } from '../database/statement.ts';
@@ -34,13 +34,13 @@ export class OutsideChanges {
     this.#deps = deps;
   }
 
-  /** What is there now is in what is read of the stores. */
+  /** Everything up to this position is included in what the stores read at start. */
   async load(): Promise<void> {
     this.#seen = await readOutside(this.#deps.core.reader);
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.look().catch(() => {}), LOOK_MS); // storage that fails is told by others
+    this.#timer ??= setInterval(() => void this.look().catch(() => {}), LOOK_MS); // a storage failure is reported elsewhere
     this.#timer.unref();
   }
 

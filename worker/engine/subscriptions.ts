@@ -1,11 +1,11 @@
-// Plugins that subscribe to facts: each follows the event history by a stored position and gets every event of its type as an item,
-// in order, at least once. A new subscriber starts at the head.
+// Plugin subscriptions to events. Each subscriber follows the event history by a stored position and gets every event of its type as an inbox item:
+// in order, at least once. A new subscriber starts at the newest event.
 //
-//   S1  A position is stored with each item, and from time to time where nothing of the type came: so a gap that is told is one.
-//   S2  A subscriber that is behind the oldest event that is kept hears so once, in its place in the order: by an event of the host,
-//       a line of log, and an item of its own where it has a handler for that. Nothing is passed over in silence.
-//   S3  At most MOST_OPEN of a subscriber's events are in the inbox, and none that would take the room of messages there: the history
-//       keeps the others. Each event that is handled is one in the history, too, and has the next ones read.
+//   SUBSCRIPTIONS-1  The position is committed with each item, and every 30 s while no event matches. So every reported gap is a real one.
+//   SUBSCRIPTIONS-2  If events were trimmed before a subscriber got them, it is told once, in order: by a host event, a log line, and an item if it
+//                    handles gaps. Nothing is skipped silently.
+//   SUBSCRIPTIONS-3  At most MOST_OPEN events of a subscriber are in the inbox, and they take no room reserved for messages. The history keeps the
+//                    rest; each handled event triggers the next read.
 
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Timer } from '../../shared/time/clock.ts';
@@ -20,7 +20,7 @@ import type { Delivery } from '../inbox/prepare-item.ts';
 
 const PAGE = 100;
 const MOST_OPEN = 100;
-/** Events about the items of subscribers themselves are told to none: handling one would cause the next, without end. */
+/** Events about the subscribers' own items are not delivered. Handling one would cause the next, without end. */
 const SUBSCRIBERS = '%#subscribe/%';
 const KEEP_PLACE_MS = 30_000;
 
@@ -30,7 +30,7 @@ export class Subscriptions {
   #subscribers: readonly SubscriptionCapability[] = [];
   #pumping: Promise<void> | undefined;
   #again = false;
-  /** How far each was looked through in vain: not looked through again at each event. */
+  /** Positions up to which no event matched, so that they are not searched again at each event. */
   readonly #looked = new Map<string, number>();
   readonly #kept = new Map<string, number>();
   #keeping: Timer | undefined;
@@ -61,7 +61,7 @@ export class Subscriptions {
     this.#wake();
   }
 
-  /** Stores how far each has come. */
+  /** Stores the positions of all subscribers. */
   async stop(): Promise<void> {
     this.#keeping?.cancel();
     await this.#pumping;
@@ -90,13 +90,13 @@ export class Subscriptions {
     }
   }
 
-  /** One page of events of the type: items and the new position in one unit each. True when there may be more, and room for it. */
+  /** Handles one page of events: each item is committed with its new position. True if there may be more events and room for them. */
   async #advance(subscriber: SubscriptionCapability): Promise<boolean> {
     const { id, spec } = subscriber;
     const { reader, writer } = this.#core;
     const { inbox } = this.#deps;
     const page = Math.min(PAGE, MOST_OPEN - inbox.openIn(id), inbox.room);
-    if (page <= 0) return false; // S3
+    if (page <= 0) return false; // the subscriber's share or the inbox is full
     const head = await reader.first(sql.selectFrom('counters').select('value').where('name', '=', 'event'));
     const at = await reader.first(sql.selectFrom('subscriptions').select('position').where('capability', '=', id));
     const after = Math.max(at?.position ?? 0, this.#looked.get(id) ?? 0);
@@ -110,11 +110,11 @@ export class Subscriptions {
         .orderBy('seq')
         .limit(page),
     );
-    // After the page: what was trimmed while it was read is seen here.
+    // Read after the page, so that a trim during the page is noticed.
     const oldest = await reader.first(sql.selectFrom('counters').select('value').where('name', '=', 'event_oldest'));
     if (Number(oldest?.value ?? 1) > after + 1) {
       await this.#tellGap(subscriber, { after, oldest: Number(oldest?.value) });
-      return true; // there may be more behind it
+      return true; // there may be more events behind the gap
     }
     for (const event of events) {
       const move = moveTo(id, event.seq);
@@ -138,7 +138,7 @@ export class Subscriptions {
     return events.length === page;
   }
 
-  /** S2. */
+  /** Reports trimmed events once: host event, log line, and an item if the subscriber handles gaps. */
   async #tellGap(
     { id, spec }: SubscriptionCapability,
     { after, oldest }: { readonly after: number; readonly oldest: number },
@@ -177,7 +177,7 @@ export class Subscriptions {
     );
   }
 
-  /** S1. What cannot be stored is stored the next time. */
+  /** Stores the positions reached without a match. If this fails, the next call stores them. */
   async #keepPlaces(): Promise<void> {
     const moved = [...this.#looked].filter(([id, position]) => position > (this.#kept.get(id) ?? 0));
     if (moved.length === 0) return;
@@ -191,7 +191,7 @@ export class Subscriptions {
   }
 }
 
-/** Never back. */
+/** A position never moves back. */
 const moveTo = (id: string, position: number): Statement =>
   statement(
     sql.updateTable('subscriptions').set({ position }).where('capability', '=', id).where('position', '<', position),
