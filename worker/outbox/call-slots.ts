@@ -1,5 +1,5 @@
-// How many calls an endpoint makes at once. What waits for its place keeps its order of asking. With a patience, a call that takes longer
-// gives its place away before it ends: one that hangs holds up nobody.
+// Limits concurrent calls of an endpoint. Waiting calls keep their order. With `patienceMs`, a slow call gives up its slot before it ends, so a
+// hanging call does not block the others.
 import type { Clock } from '../../shared/time/clock.ts';
 
 export interface CallSlotsOptions {
@@ -21,7 +21,7 @@ export class CallSlots {
     const of = this.#endpoints.get(endpoint) ?? { busy: 0, waiting: [] };
     this.#endpoints.set(endpoint, of);
     if (of.busy < most) of.busy += 1;
-    else await new Promise<void>((resolve) => of.waiting.push(resolve)); // whoever leaves hands its place on
+    else await new Promise<void>((resolve) => of.waiting.push(resolve)); // the call that ends passes its slot on
     let isHeld = true;
     const leave = (): void => {
       if (!isHeld) return;

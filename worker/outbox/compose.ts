@@ -1,22 +1,21 @@
-// From what a handler said to what a platform can show: degraded, rendered, split. Pure: the same content gives the same parts.
+// Turns the content of a handler into parts that a platform can show: degraded, rendered, split. Pure: equal content gives equal parts.
 //
-//   K1  What the platform lacks is degraded the same for every adapter: no buttons (or fewer) a numbered list, no edit a new
-//       message, no replies "name: ", no threads the channel, no `only` a private message or the open with the name, no files
-//       (or smaller ones) a link. What cannot be degraded is a refused part with its reason; the rest goes out.
-//   K2  Parts are in order. A reply is on the first, buttons, files and menu are on the last. An edit changes
-//       as many parts as the message has, and posts what is more. Files of a post that the platform takes in calls of their own are parts
-//       behind those.
-//   K3  All text is rendered by the adapter's format, with everything literal escaped, and no part is over its limit.
-//   K4  One message has at most MOST_PARTS parts: what is longer is cut, and says so.
-//   K5  Labels, names of files and of people hold no control, no mark of the direction of writing and nothing that no font shows: they stand
-//       beside each other, and could show another text than they are.
+//   COMPOSE-1  Missing features of a platform are degraded in the same way for every adapter. Too few buttons: a numbered list. No edits: a new
+//              message. No replies: the prefix "name: ". No threads: the channel. No `only`: a private conversation, or in public with the name. No
+//              files, or a file that is too large: a link. Content that cannot be degraded becomes a refused part with its reason; the rest is sent.
+//   COMPOSE-2  Parts are in order. The first has the reply; the last has buttons, files and menu. An edit changes as many parts as the message has
+//              and posts the rest. Files that the platform takes only in separate calls come as parts after those.
+//   COMPOSE-3  Text is rendered by the adapter's format, with literal text escaped. No part exceeds the platform's limit.
+//   COMPOSE-4  A message has at most MOST_PARTS parts. Longer text is cut, and the last part says so.
+//   COMPOSE-5  Labels and names (of files, of people) hold no control, bidirectional or invisible characters. Such characters could make them look
+//              like another text.
 
 import { plainName } from '../../shared/log/visible-text.ts';
 import type { Can, FilesApart } from '../sdk/adapter.ts';
 import type { FileRef, MessageRef, Segment, UserRef } from '../sdk/message.ts';
 import { split } from './split.ts';
 
-/** What is stored of a body: its buttons have tokens, their data is in the database. */
+/** The stored form of a body. Buttons have tokens; their data is in the database. */
 export interface StoredContent {
   readonly segments: readonly Segment[];
   readonly buttons: readonly StoredButton[];
@@ -32,19 +31,19 @@ export interface StoredButton {
 }
 
 export interface Where {
-  /** Only the bot and one person read there. */
+  /** True if only the bot and one person read there. */
   readonly private: boolean;
   /** Default 'post'. */
   readonly kind?: 'post' | 'edit';
-  /** In how many parts the message lies there that is edited. Default 1. */
+  /** Number of parts of the edited message on the platform. Default 1. */
   readonly parts?: number;
-  /** Who wrote the message that is replied to, for platforms without replies. */
+  /** Author of the message that is replied to, for platforms without replies. */
   readonly replyName?: string;
-  /** Who `only` is, for platforms without it. Default: the id. */
+  /** Name of the person in `only`, for platforms without it. Default: the id. */
   readonly onlyName?: string;
-  /** The conversation in which `only` reads alone, where the adapter knows one. */
+  /** The conversation in which only that person reads, if the adapter knows one. */
   readonly direct?: string;
-  /** A signed link to a file, where the host has an address that people can open. */
+  /** A signed link to a file; undefined if the host has no public address. */
   fileUrl?(file: FileRef): string | undefined;
 }
 
@@ -56,15 +55,15 @@ export interface SendPart {
   readonly replyTo?: MessageRef;
   readonly thread?: MessageRef;
   readonly only?: UserRef;
-  /** Goes there instead: the private conversation of `only`. */
+  /** Destination instead of the original conversation: the private conversation of `only`. */
   readonly conversation?: string;
-  /** Tokens of the numbered list: the bare number, from anyone there, is the press. */
+  /** Tokens of the numbered list. A bare number from anyone in the conversation presses that button. */
   readonly menu?: readonly string[];
-  /** Files in a call of their own. */
+  /** Files that are sent in a separate call. */
   readonly isBehind?: true;
-  /** An edit has more parts than the message had. */
+  /** A part of an edit beyond those that the message had. */
   readonly isMore?: true;
-  /** The text was longer than MOST_PARTS: its end is left out, and this part says so. */
+  /** The text exceeded MOST_PARTS. Its end is left out, and this part says so. */
   readonly isCut?: true;
 }
 export interface RefusedPart {
@@ -73,11 +72,11 @@ export interface RefusedPart {
 }
 export type ComposedPart = SendPart | RefusedPart;
 
-/** Most parts of one message: nobody reads more, and the lane would be full of it. */
+/** More parts would only fill the lane of the conversation. */
 export const MOST_PARTS = 20;
 const CUT = '… (cut: this is too long to be shown here)';
 
-/** The parts to send, in order; at least one, which may be a refused one. */
+/** The parts to send, in order. At least one, which may be refused. */
 export function compose(given: StoredContent, can: Can, where: Where): readonly ComposedPart[] {
   const audience = placeAudience(given.only, can, where);
   const content = audience.address.conversation === undefined ? given : elsewhere(given);
@@ -116,7 +115,7 @@ export function compose(given: StoredContent, can: Can, where: Where): readonly 
 const plainlyNamed = (file: FileRef): FileRef => ({ ...file, name: plainName(file.name) });
 const plainlyLabelled = (button: StoredButton): StoredButton => ({ ...button, label: plainName(button.label) });
 
-/** Where the parts of a post go, and nothing else of them. */
+/** Destination fields of a part, for a part with files alone. */
 const base = ({ thread, only, conversation }: Partial<SendPart> = {}): Omit<SendPart, 'files'> => ({
   kind: 'post',
   text: '',
@@ -126,7 +125,10 @@ const base = ({ thread, only, conversation }: Partial<SendPart> = {}): Omit<Send
   ...(conversation === undefined ? {} : { conversation }),
 });
 
-/** An edit adds its files to what it changes, or is refused; where it is a new message, that is a post. A bare one begins with its files. */
+/**
+ * Splits files into those sent with the text and those in separate calls. An edit never makes separate calls. A message without text and buttons
+ * begins with its files.
+ */
 function apartOf(
   text: string,
   files: readonly FileRef[],
@@ -138,16 +140,16 @@ function apartOf(
   return isBare && apart.withText.length === 0 ? { withText: first, behind } : apart;
 }
 
-/** What it answers to, and the thread that it is in, are not where it goes. */
+/** Drops reply and thread, which belong to the original conversation. */
 const elsewhere = ({ replyTo: _reply, thread: _thread, ...content }: StoredContent): StoredContent => content;
 
 interface Texts {
-  /** Undefined when nothing fits. */
+  /** Undefined if not even one character fits. */
   readonly texts: readonly string[] | undefined;
   readonly isCut?: true;
 }
 
-/** K4. Links and lists are shown whatever is cut. */
+/** Renders and splits the text. Links and lists are kept even if the text is cut. */
 function textsOf(said: readonly Segment[], blocks: readonly (readonly Segment[])[], limits: Can['text']): Texts {
   const texts = split(joinBlocks([said, ...blocks]), limits, MOST_PARTS + 1);
   if (texts === undefined || texts.length <= MOST_PARTS) return { texts };
@@ -222,7 +224,7 @@ function replyPrefix(replyTo: MessageRef | undefined, can: Can, where: Where): r
   return [plain(`${plainName(where.replyName)}: `)];
 }
 
-/** Blocks below each other: links and lists begin on a line of their own. */
+/** Joins blocks; each link or list begins on a new line. */
 function joinBlocks(blocks: readonly (readonly Segment[])[]): readonly Segment[] {
   const out: Segment[] = [];
   for (const block of blocks) {

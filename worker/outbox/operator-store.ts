@@ -1,4 +1,4 @@
-// What an operator changes of a send: statements with guards on the send as it was seen.
+// Operator changes of sends: statements guarded by the send as the operator saw it.
 import { sql, statement } from '../database/statement.ts';
 import type { OutboxState } from '../database/tables.ts';
 import type { Statement } from '../database/unit.ts';
@@ -6,7 +6,7 @@ import { OPEN, type OutboxRow } from './outbox-store.ts';
 
 type SeenSend = Pick<OutboxRow, 'id' | 'operator_changes'>;
 
-/** What an operator changes holds for the item as it was seen: another operator's change in between refuses it. */
+/** Refuses the change if another operator changed the send meanwhile. */
 const changed = ({ id, operator_changes: changes }: SeenSend) =>
   sql
     .updateTable('outbox')
@@ -14,7 +14,7 @@ const changed = ({ id, operator_changes: changes }: SeenSend) =>
     .where('id', '=', id)
     .where('operator_changes', '=', changes);
 
-/** What an operator's change makes of a row. */
+/** Column values after a replay and a drop. */
 export const replayed = (answer: 'again' | 'done', at: number) =>
   answer === 'again'
     ? ({ state: 'pending', attempts: 0, failures: 0, next_at: null, done_at: null, is_dropped: 0 } as const)
@@ -22,7 +22,7 @@ export const replayed = (answer: 'again' | 'done', at: number) =>
 export const dropped = (at: number, reason: string) =>
   ({ state: 'dead', done_at: at, next_at: null, last_error: `dropped: ${reason}`, is_dropped: 1 }) as const;
 
-/** Nobody knows whether the platform took a send whose call was under way. */
+/** Column values after a hold. A send in state `sending` becomes `unknown`, because the platform may have taken it. */
 export const held = (state: OutboxState, at: number, reason: string) =>
   ({
     state: state === 'sending' ? 'unknown' : 'dead',
@@ -31,7 +31,7 @@ export const held = (state: OutboxState, at: number, reason: string) =>
     last_error: `held: ${reason}`,
   }) as const;
 
-/** Goes out no more until it is replayed. One that went under way meanwhile has to be seen as that first. */
+/** Holds a send until it is replayed. If its call began after the operator saw it, the guard refuses. */
 export const holdSend = (row: SeenSend & Pick<OutboxRow, 'state'>, at: number, reason: string): Statement =>
   statement(
     changed(row)
@@ -40,13 +40,13 @@ export const holdSend = (row: SeenSend & Pick<OutboxRow, 'state'>, at: number, r
     { expect: 1, guard: 'send' },
   );
 
-/** Dead or unknown goes out again, or is taken as sent by the operator's word. */
+/** Sends a dead or unknown send again, or marks it as sent, as the operator says. */
 export function replaySend(row: SeenSend, answer: 'again' | 'done', at: number): Statement {
   const query = changed(row).set(replayed(answer, at)).where('state', 'in', ['dead', 'unknown']);
   return statement(answer === 'again' ? query.where('body', 'is not', null) : query, { expect: 1, guard: 'send' });
 }
 
-/** A dropped one is dead, and nobody has to decide about it any more. */
+/** A dropped send is dead and needs no further decision. */
 export const dropSend = (row: SeenSend, at: number, reason: string): Statement =>
   statement(
     changed(row)

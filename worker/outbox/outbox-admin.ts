@@ -1,4 +1,4 @@
-// What an operator does with the outbox: look, send a dead or unknown one again (or take it as sent), hold an open one, drop one.
+// Operator actions on the outbox: list, show, replay (or mark as sent), hold, drop.
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, maskedText } from '../core/core.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';
@@ -33,7 +33,7 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
     actor,
     correlationId: row.correlation_id ?? undefined,
   });
-  /** Commits an operator's end of a send, and has the sender of this process follow. */
+  /** Commits an operator's end of a send, then updates the sender of this process. */
   const end = async (
     row: OutboxRow,
     change: ReasonedChange,
@@ -99,7 +99,7 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
       if (result.kind === 'refused') {
         const now = await find(row.id);
         refuseStale('outbox item', now, change.revision);
-        if (now.state !== row.state && now.done_at === null) return admin.hold(id, change); // it went under way meanwhile
+        if (now.state !== row.state && now.done_at === null) return admin.hold(id, change); // its call began meanwhile
         throw new SvcError('conflict', `outbox item ${row.id} is ${now.state} already`);
       }
       return summary(await find(row.id), true);

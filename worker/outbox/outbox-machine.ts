@@ -1,6 +1,6 @@
-// What becomes of a send after an attempt. Pure; the sender acts on it.
+// Decides the next state of a send after an attempt. Pure.
 //
-//   attempt ended with            | platform drops repeats | it does not, or no more by then
+//   attempt ended with            | platform drops repeats | platform does not, or no longer by then
 //   sent                          | sent                   | sent
 //   later (its own Retry-After)   | waiting                | waiting
 //   refused                       | dead                   | dead
@@ -9,12 +9,11 @@
 //   account not connected         | waiting for the endpoint, not counted
 //   bound of attempts reached     | dead                   | dead
 //
-// A platform's own time is believed twice. One that keeps saying `soon` is out of order as one that does not answer is, and a send has as
-// long there: the wait grows as for other failures.
+// The platform's Retry-After is used as it is for the first two failures. After that the delay is at least the backoff, as for other failures.
 //
-// The bound counts every attempt, those included that a crash cut: a send that ends the process each time is a dead letter after
-// `outbox.maxAttempts` of them. The wait counts only attempts that ended: a crash is not the platform's fault. Sends that were in hand
-// at a death go out one at a time, so that the others are not cut, and counted, with the guilty one; at two they are set aside (lanes/quarantine.ts).
+// The bound `outbox.maxAttempts` counts all attempts, including those cut by a crash, so a send that kills the process becomes a dead letter.
+// The backoff counts only attempts that ended, because a crash is not the platform's fault.
+// Sends in hand at a process death go out one at a time afterwards. At a send's second death it is set aside for a time.
 import { wholeWaitMs } from '../../shared/time/backoff.ts';
 import type { SendResult } from '../sdk/index.ts';
 
@@ -29,8 +28,8 @@ export type SendVerdict =
 export const noResult = (limitMs: number): AttemptEnd => ({ kind: 'threw', reason: `no result within ${limitMs} ms` });
 
 /**
- * What an adapter gives back, for plain JavaScript: what is no result is an attempt that failed, or it would be made without end. The id of a
- * message is a text; a number is one as it is written.
+ * Reads the result of an adapter, which may be plain JavaScript. An invalid result counts as a failed attempt; otherwise the send would be retried
+ * without end. A message id that is a number becomes a text.
  */
 export function readResult(result: unknown): AttemptEnd {
   const { kind, message, reason, afterMs, account, accountMs } = Object(result ?? {}) as Readonly<
@@ -51,21 +50,21 @@ export function readResult(result: unknown): AttemptEnd {
 }
 
 export interface AttemptOf {
-  /** This attempt included, and those that a crash cut. */
+  /** All attempts, including this one and those cut by a crash. */
   readonly attempts: number;
-  /** Attempts that ended, this one included unless it was lost. */
+  /** Attempts that ended, including this one unless its result was lost. */
   readonly failures: number;
   readonly maxAttempts: number;
-  /** The platform drops the next attempt, when it is made, if it took this one. */
+  /** True if the platform will drop the next attempt in case it took this one. */
   readonly idempotent: boolean;
-  /** What to do where nobody knows whether the platform took it. */
+  /** The action if nobody knows whether the platform took the send. */
   readonly unsure: 'again' | 'hold';
 }
 
 const SOONEST_MS = 100;
 const DELAYS_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000] as const;
 
-/** Wait before the next attempt after so many that failed. */
+/** Delay before the next attempt after this many failures, in milliseconds. */
 export const sendDelayMs = (failures: number): number => DELAYS_MS[Math.min(failures, DELAYS_MS.length) - 1] ?? 1_000;
 
 const BELIEVED = 2;

@@ -1,4 +1,4 @@
-// Statements and reads of the outbox. A send is a row before it is a call; its key is the same on each attempt.
+// Statements and reads of the outbox. A send is stored before its call. Its key is the same on each attempt.
 import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import { isOpen } from '../database/open-rows.ts';
@@ -14,7 +14,7 @@ import type { StoredButton } from './compose.ts';
 
 export const OUTGOING_VERSION = 1;
 
-/** Stored form of one platform call; references to our own sends are resolved when it goes out. */
+/** Stored form of one platform call. References to the bot's own sends are resolved before the call. */
 export type StoredCall =
   | {
       readonly kind: 'post' | 'edit';
@@ -47,14 +47,14 @@ export interface NewSend {
   readonly createdAt: number;
   readonly actor: string | null;
   readonly correlationId: string | null;
-  /** Why it cannot go out at all: the row is a dead letter from the start, so that nobody has to guess. */
+  /** Reason why the send cannot go out. Such a row is stored as a dead letter. */
   readonly refused: string | null;
-  /** It goes out as soon as it is stored: its first attempt is counted in the same unit. */
+  /** The send starts as soon as it is stored; its first attempt is counted in the same transaction. */
   readonly isClaimed: boolean;
 }
 
 export interface PreparedSend {
-  /** As it will be on disk, but for its place in the order. */
+  /** The row as stored, without its `seq`. */
   readonly row: NewOutboxRow;
   readonly insert: Statement;
 }
@@ -116,7 +116,7 @@ export function prepareSend({ call, refused, isClaimed, ...send }: NewSend): Pre
   return { row, insert: insertSend(row) };
 }
 
-/** Throws when the body is of a version that this program does not know. */
+/** Throws if this program does not know the version of the body. */
 export function readCall(row: Pick<OutboxRow, 'payload_version' | 'body'>): StoredCall {
   if (row.body === null) throw new Error('the text of this send was erased by retention');
   if (row.payload_version !== OUTGOING_VERSION)
@@ -134,20 +134,20 @@ const claim = ({ id }: { readonly id: string }) =>
     .where('id', '=', id)
     .where('state', 'in', OPEN);
 
-/** Counts the attempt on disk before the call: an attempt without a result after a crash can be told. */
+/** Counts the attempt on disk before the call, so that an attempt without a result is recognised after a crash. */
 export const claimSend = prepared<{ id: string }>(claim, { expect: 1, guard: 'send' });
 
-/** As part of the unit that ends the send before it. */
+/** Claims the next send of a lane in the transaction that ends the send before it. */
 export const claimNextSend = prepared<{ id: string }>(claim, { expect: 1, guard: NEXT_GUARD });
 
-/** The wait is over. */
+/** Ends the wait of a send. */
 const isDue = (id: string): readonly Statement[] => [endWait({ id })];
 
 const endWait = prepared<{ id: string }>(({ id }) =>
   sql.updateTable('outbox').set({ next_at: null }).where('id', '=', id).where('state', '=', 'waiting'),
 );
 
-/** The wall clock was set back: what waits waits no longer for it. */
+/** The wall clock was set back. Waits are moved back by the same amount, so nothing waits longer. */
 const bringForward = ({ byMs, after }: SetBack): readonly Statement[] => [
   statement(
     sql
@@ -158,10 +158,10 @@ const bringForward = ({ byMs, after }: SetBack): readonly Statement[] => [
   ),
 ];
 
-/** What the timer says about waits. */
+/** How the timer service changes the waits of sends. */
 export const sendWaits = { isDue, bringForward };
 
-/** `attempts` is stored again for calls that were not counted before they were made (platforms with idempotency keys). */
+/** `attempts` is stored again for calls that were not counted beforehand (platforms with idempotency keys). */
 export const finishSend = prepared<{ id: string; message: string | null; at: number; attempts: number }>(
   ({ id, message, at, attempts }) =>
     sql
@@ -212,7 +212,7 @@ const toHead = ({ seq, id, endpoint, conversation, nextAt }: HeadRow): SendHead 
   nextAt,
 });
 
-/** Of a send that is being stored: its place in the order comes with its commit. */
+/** Head of a send that is being stored. Its `seq` is known after the commit. */
 export const headOf = ({ id, endpoint, conversation }: NewOutboxRow): SendHead => ({
   seq: 0,
   id,
@@ -241,14 +241,14 @@ export async function readSendLane(
   return (await reader.all(query.where('seq', '>', after).orderBy('seq').limit(limit))).map(toHead);
 }
 
-/** Sends that were under way when the process died. */
+/** Sends whose call was under way when the process died. */
 export async function readSendsInHand(reader: Reader): Promise<readonly LeftInHand[]> {
   const query = sql.selectFrom('outbox').select(['id', 'attempts', 'failures']);
   const rows = await reader.all(query.where(isOpen).where('state', '=', 'sending'));
   return rows.map((row) => ({ id: row.id, deaths: deathsOf(row), isWaiting: false }));
 }
 
-/** At how many deaths it was under way: attempts without an end. */
+/** Number of process deaths during a call of this send: attempts that have no end. */
 export const deathsOf = ({ attempts, failures }: Pick<OutboxRow, 'attempts' | 'failures'>): number =>
   attempts - failures;
 

@@ -1,13 +1,13 @@
-// Accounts that a platform has told to be quiet for a while: none of their sends is begun before it is over, and none uses up an attempt.
+// Accounts that a platform has told to pause. None of their sends starts before the pause is over, and no attempt is used up.
 import type { Clock } from '../../shared/time/clock.ts';
 
 export class QuietAccounts {
   readonly #clock: Clock;
   readonly #over: () => void;
-  /** Monotonic. */
+  /** End of each pause, on the monotonic clock. */
   readonly #until = new Map<string, number>();
 
-  /** `over`: called each time one may send again. */
+  /** `over` is called each time an account may send again. */
   constructor(clock: Clock, over: () => void) {
     this.#clock = clock;
     this.#over = over;
@@ -17,7 +17,7 @@ export class QuietAccounts {
     return this.#until.has(endpoint);
   }
 
-  /** The longest that was told counts. */
+  /** The longest requested pause counts. */
   hold(endpoint: string, ms: number): void {
     const until = this.#clock.monotonic() + ms;
     if (until <= (this.#until.get(endpoint) ?? 0)) return;

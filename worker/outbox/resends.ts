@@ -1,22 +1,27 @@
-// Sends that are made again: whether the platform drops the second of them, and what its adapter needs to find the first where it does not.
+// Repeated sends: whether the platform drops the second copy, and how the adapter finds the first copy if it does not.
 //
-//   R1  A key that the platform keeps for a time (`idempotent: { forMs }`) counts from when the send was stored: no attempt of it is older.
-//   R2  A found message is none that another send of the conversation has made, however alike they are: taken for this one, this one were lost.
+//   RESENDS-1  If the platform keeps a key for a limited time (`idempotent: { forMs }`), the time counts from the storing of the send. No attempt is
+//              older.
+//   RESENDS-2  A message that another send of the conversation made is never taken for this send, even if both look alike. Otherwise this send would
+//              be lost.
 import type { Core } from '../core/core.ts';
 import type { Can, Outgoing } from '../sdk/index.ts';
 import type { OutboxRow } from './outbox-store.ts';
 import { readMessagesBeside } from './sent-message.ts';
 
-/** Calls of an account may be under way side by side: each can be told from the others after a crash. */
+/** True if calls of an account may run concurrently, because after a crash each call can be identified by its key. */
 export const knowsKeys = ({ idempotent = false }: Can): boolean => idempotent !== false;
 
-/** R1. A clock that was set back tells nothing of how long it is ago. */
+/**
+ * True if the platform drops the repeat of a send. With a limited key, the time since storing must be within the limit; a clock that was set back
+ * proves nothing.
+ */
 export function dropsResend({ idempotent = false }: Can, { created_at: storedAt }: OutboxRow, at: number): boolean {
   if (typeof idempotent === 'boolean') return idempotent;
   return at >= storedAt && at - storedAt <= idempotent.forMs;
 }
 
-/** Where the platform does not drop it, the adapter may be able to find what came of the attempt before. */
+/** Marks the call as a repeat if the platform does not drop it, so that the adapter can look for the earlier attempt. */
 export async function asResend(
   { clock, reader }: Pick<Core, 'clock' | 'reader'>,
   call: Outgoing,

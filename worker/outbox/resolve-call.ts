@@ -1,4 +1,4 @@
-// The platform call of a stored one: references to our own sends become the ids that the platform gave them.
+// Turns a stored call into a platform call: references to the bot's own sends become the platform's message ids.
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import { fileFor } from '../files/file-source.ts';

@@ -1,4 +1,4 @@
-// One attempt at one send: claims it, calls its platform, and stores what came of it.
+// One attempt at one send: claims it, calls the platform, and stores the result.
 
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { delay, within } from '../../shared/time/abort.ts';
@@ -33,8 +33,8 @@ const SEND_TIMEOUT_MS = 60_000;
 const STORAGE_RETRY_MS = 1_000;
 
 /**
- * `returned`: the account did not take it; it is `counted` where it was the answer to this send that said so. `ours`: the host failed at what
- * the call needed of it, a file.
+ * `returned`: the account did not take the call; `counted` if the platform said so in answer to this send. `ours`: the host failed, for example while
+ * reading a file.
  */
 type CallEnd =
   | AttemptEnd
@@ -43,9 +43,9 @@ type CallEnd =
 
 export interface Turn {
   readonly item: SendHead;
-  /** Claimed by the one before it. */
+  /** True if the send before it has claimed it. */
   readonly isClaimed: boolean;
-  /** It was under way at two deaths of the process: it waits, and goes out alone then. */
+  /** Called when the send was under way at two process deaths. It waits and then goes out alone. */
   readonly setAside: () => void;
   readonly next: () => NextInLane | undefined;
 }
@@ -55,7 +55,7 @@ export class SendAttempt {
   readonly #pace: Pace;
   readonly #item: SendHead;
   readonly #turn: Turn;
-  /** As it was stored, its attempt counted with it. */
+  /** The row as it was stored, if its attempt was counted with it. */
   #claimed: NewOutboxRow | undefined;
 
   constructor(options: SenderOptions, pace: Pace, turn: Turn) {
@@ -74,12 +74,12 @@ export class SendAttempt {
     const row = kept === undefined ? await readSend(core.reader, this.#item.id) : this.#rowOf(kept);
     if (row === undefined || !['pending', 'sending', 'waiting'].includes(row.state)) return 'left';
     const outcome = await this.#run(row);
-    recent.take(row.id); // kept after this run had begun from the disk: it is old by now
-    if (outcome === 'again' && this.#claimed !== undefined) recent.keep(this.#claimed); // it was not made
+    recent.take(row.id); // cached after this run had begun from the disk, so stale by now
+    if (outcome === 'again' && this.#claimed !== undefined) recent.keep(this.#claimed); // the call was not made
     return outcome;
   }
 
-  /** With the attempts that were made before the one that begins. */
+  /** The cached row, with the attempts made before this one. */
   #rowOf(kept: NewOutboxRow): OutboxRow {
     return { seq: this.#item.seq, ...kept, attempts: 0 };
   }
@@ -119,7 +119,7 @@ export class SendAttempt {
     const { endpoint } = row;
     await rate.take(endpoint, row.conversation, surface.rate);
     const call = async (): Promise<CallEnd | LaneOutcome> => {
-      if (this.#options.surface(endpoint).kind !== 'ready' || quiet.has(endpoint)) return 'again'; // since the send waited for its turn
+      if (this.#options.surface(endpoint).kind !== 'ready' || quiet.has(endpoint)) return 'again'; // may have changed during the wait
       if (!(await this.#claim(row))) return 'left';
       if (FAILPOINTS) await this.#options.core.point('sending');
       return this.#call(row, surface, outgoing);
@@ -138,7 +138,7 @@ export class SendAttempt {
     const outcome = await this.#stored(() => {
       if (end.kind === 'returned') return this.#returnToLine(row, end);
       const verdict = this.#judge(row, end.kind === 'ours' ? { ...end, kind: 'threw' } : end, { attempts, can });
-      // Where nobody may repeat what may have gone out, an operator decides about this one as well.
+      // If a repeat is not allowed and the send may have gone out, the operator decides, even after a failure of the host.
       return end.kind === 'ours' && verdict.kind !== 'unknown'
         ? this.#putOff(row, end.reason)
         : this.#end(row, verdict, attempts);
@@ -147,7 +147,7 @@ export class SendAttempt {
     return outcome;
   }
 
-  /** False when somebody else ended it. */
+  /** False if an operator ended the send meanwhile. */
   async #claim({ id }: OutboxRow): Promise<boolean> {
     const isClaimed = this.#claimed !== undefined;
     this.#claimed = undefined;
@@ -156,7 +156,7 @@ export class SendAttempt {
     return answer.kind === 'committed';
   }
 
-  /** What the platform answered is known: it is stored as soon as the storage takes it, and the call is not made again meanwhile. */
+  /** Stores the platform's answer, retrying until the storage takes it. The call is not made again meanwhile. */
   async #stored(store: () => Promise<LaneOutcome>): Promise<LaneOutcome> {
     for (;;) {
       try {
@@ -171,7 +171,7 @@ export class SendAttempt {
   async #call(row: OutboxRow, surface: SendSurface, outgoing: Outgoing): Promise<CallEnd> {
     const { core } = this.#options;
     try {
-      const end = Promise.resolve(surface.send(outgoing)).then(readResult); // of plain JavaScript it may be no promise
+      const end = Promise.resolve(surface.send(outgoing)).then(readResult); // may not be a promise in plain JavaScript
       return await within(end, { ms: SEND_TIMEOUT_MS, late: noResult(SEND_TIMEOUT_MS), clock: core.clock });
     } catch (error) {
       const ours = ownFailureIn(error);
@@ -200,7 +200,10 @@ export class SendAttempt {
     return judge(end, { attempts, failures, maxAttempts, idempotent: dropsResend(can, row, againAt), unsure });
   }
 
-  /** The account is refused or gone: the send waits for it. One that has it refused again and again is not tried without end. */
+  /**
+   * The account is refused or gone, so the send waits for it. A send that has the account refused each time becomes a dead letter at the bound of
+   * attempts.
+   */
   async #returnToLine(
     row: OutboxRow,
     { reason, counted }: { readonly reason: string; readonly counted: boolean },
@@ -217,7 +220,7 @@ export class SendAttempt {
     return 'again';
   }
 
-  /** Through no fault of the send or its platform: no attempt is used up. */
+  /** Postpones the send after a failure of the host. No attempt is used up. */
   async #putOff(row: OutboxRow, reason: string): Promise<LaneOutcome> {
     return this.#putOffFor(row, reason, this.#pace.ours.next(row.id));
   }
@@ -266,7 +269,7 @@ export class SendAttempt {
     return outcome;
   }
 
-  /** Elsewhere an attempt that was never begun would count as one whose outcome nobody knows. */
+  /** Claims the next send if its platform takes calls at once. Otherwise an attempt that never began would count as one with an unknown result. */
   #claimOfNext({ endpoint }: OutboxRow): Claim | undefined {
     const follower = takesAtOnce(this.#options.surface(endpoint)) ? this.#turn.next() : undefined;
     return follower && { follower, statement: claimNextSend({ id: follower.id }) };
@@ -274,7 +277,7 @@ export class SendAttempt {
 
   async #unit(name: string, statements: readonly Statement[], claim?: Claim): Promise<void> {
     const answer = await commitWith(this.#options.core, { name, statements }, claim);
-    // Refused: an operator ended the send meanwhile.
+    // Refused by the guard `send`: an operator ended the send meanwhile.
     if (answer.kind === 'refused' && answer.guard !== 'send') throw new Error(`${name} was refused: ${answer.detail}`);
   }
 }

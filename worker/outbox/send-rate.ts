@@ -1,5 +1,5 @@
-// How fast an endpoint may send: so many a second, and so many in a conversation. Spacing over the injected clock, because tests
-// own time (p-queue has timers of its own).
+// Rate limits of an endpoint: sends a second, and sends in a conversation. Uses the injected clock, so that tests control the time (p-queue has
+// timers of its own).
 import { delay } from '../../shared/time/abort.ts';
 import type { Clock } from '../../shared/time/clock.ts';
 
@@ -10,14 +10,14 @@ export interface Rate {
 
 export class SendRate {
   readonly #clock: Clock;
-  /** Monotonic: a wall clock that is set back makes nobody wait. */
+  /** Monotonic times, so that setting the wall clock back delays nothing. */
   readonly #next = new Map<string, number>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Resolves when one more send may go out there; sends that wait keep their order of asking. */
+  /** Resolves when one more send may go out. Waiting sends keep their order. */
   async take(endpoint: string, conversation: string, rate: Rate | undefined): Promise<void> {
     if (rate === undefined) return;
     const waits = [

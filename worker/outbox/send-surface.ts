@@ -1,4 +1,4 @@
-// The platforms as the sender sees them.
+// Platforms as the sender sees them.
 import type { Can, Outgoing, SendResult } from '../sdk/index.ts';
 import type { Rate } from './send-rate.ts';
 
@@ -7,15 +7,15 @@ export interface SendSurface {
   readonly can: Can;
   readonly rate: Rate | undefined;
   send(call: Outgoing): Promise<SendResult>;
-  /** The platform said that the account itself is refused. */
+  /** Reports that the platform refuses the account itself. */
   accountFailed(reason: string, remedy: string): void;
 }
-/** `waiting`: it exists and takes nothing now. */
+/** `waiting`: the endpoint exists but takes nothing now. */
 export type SurfaceState =
   | { readonly kind: 'ready'; readonly surface: SendSurface }
   | { readonly kind: 'waiting' }
   | { readonly kind: 'missing' };
 
-/** A call may be made as soon as it is stored, and counts as made: a repeat of it does nothing, and it waits for no turn. */
+/** True if a call may start as soon as it is stored: the platform drops repeats, and there is no rate limit to wait for. */
 export const takesAtOnce = (state: SurfaceState): boolean =>
   state.kind === 'ready' && state.surface.can.idempotent === true && state.surface.rate === undefined;

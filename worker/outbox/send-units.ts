@@ -1,4 +1,4 @@
-// What is stored of a send when an attempt has ended: its state, its next time, and the event that tells of it, as one unit. Pure.
+// Builds the transaction that ends an attempt: the send's state, its next time and the event. Pure.
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
@@ -60,7 +60,7 @@ export function unitOf(row: OutboxRow, { verdict, attempts, at }: EndedSend, whe
   }
 }
 
-/** It comes again at that time as if this attempt had not been. */
+/** Postpones the send as if this attempt had not been made. */
 export const putOffSend = (
   { id, attempts, failures }: OutboxRow,
   { reason, nextAt, lane }: { readonly reason: string; readonly nextAt: number; readonly lane: string },

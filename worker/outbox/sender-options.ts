@@ -1,4 +1,4 @@
-// What the sender is given, and what its attempts share.
+// Options of the sender, and the limits that its attempts share.
 import type { Core } from '../core/core.ts';
 import type { ShareLimits } from '../lanes/fair-shares.ts';
 import type { JustCommitted } from '../lanes/just-committed.ts';
@@ -12,22 +12,25 @@ import type { SurfaceState } from './send-surface.ts';
 
 export interface SenderOptions {
   readonly core: Core;
-  /** Sends that were just stored. */
+  /** Cache of sends that were just stored. */
   readonly recent: JustCommitted<NewOutboxRow>;
   readonly limits: () => ShareLimits;
   readonly policy: () => { readonly maxAttempts: number; readonly onUnknown: 'resend' | 'hold' };
-  /** For how long a send is set aside that was under way at two deaths of the process. */
+  /** How long a send is set aside that was under way at two process deaths, in milliseconds. */
   readonly quarantineMs: () => number;
   readonly surface: (endpoint: string) => SurfaceState;
   readonly due: (at: number) => void;
-  /** `put_off`: the host failed at what the call needed of it. */
+  /** Called after each attempt. `put_off`: the host failed, for example while reading a file. */
   readonly ended?: (row: OutboxRow, verdict: SendVerdict['kind'] | 'put_off') => void;
 }
 
 export interface Pace {
   readonly rate: SendRate;
   readonly slots: CallSlots;
-  /** For platforms that do not drop repeats, held until the result is stored: a crash leaves one call of an account without a result. */
+  /**
+   * For platforms that do not drop repeats. The slot is held until the result is stored, so a crash leaves at most one call of an account without a
+   * result.
+   */
   readonly alone: CallSlots;
   readonly quiet: QuietAccounts;
   readonly ours: HostFailureBackoff;

@@ -1,13 +1,12 @@
-// Brings sends to their platforms, in order within a conversation, under the rate of the endpoint.
+// Sends the outbox to the platforms, in order within a conversation, under the rate limit of each endpoint.
 //
-//   S1  An attempt is on disk before the call, its result after it: an attempt without a result can be told after a crash. Where the
-//       platform drops repeats it joins the unit that stores the send, or the one that ends the send before it.
-//   S2  The key is the same on each attempt; where the platform drops repeats nothing goes out twice.
-//       Where it does not, calls of an account come one after the other, each stored before the next: a crash repeats one of them. A call without
-//       an answer after PATIENCE_MS counts no longer: beside it those of other conversations go on one after the other, and a crash repeats one of
-//       them as well.
-//   S3  Every send ends as sent, dead or unknown, each with an event; never silently.
-//   S4  A send whose endpoint is not online, or was told to be quiet, waits for it without using up attempts.
+//   SENDER-1  An attempt is committed before the call and its result after it, so a lost result is recognised after a crash. If the platform drops
+//             repeats, the attempt needs no commit of its own: it joins the one that stores the send or ends the send before it.
+//   SENDER-2  The idempotency key is the same on each attempt. If the platform drops repeats, nothing is shown twice. Otherwise the calls of an
+//             account run one after the other, and each result is stored before the next call. A crash then repeats at most one call.
+//             A call without an answer after PATIENCE_MS lets the next conversation go on; a crash may then repeat one of its calls as well.
+//   SENDER-3  Every send ends as sent, dead or unknown, each with an event.
+//   SENDER-4  A send whose endpoint is offline or was told to pause waits without using up attempts.
 import { ClaimAhead } from '../lanes/claim-ahead.ts';
 import { LaneRunner } from '../lanes/lane-runner.ts';
 import { Quarantine } from '../lanes/quarantine.ts';
@@ -19,11 +18,11 @@ import { SendAttempt } from './send-attempt.ts';
 import { SendRate } from './send-rate.ts';
 import type { Pace, SenderOptions } from './sender-options.ts';
 
-/** Calls of one endpoint at once, where the platform drops repeats. */
+/** Concurrent calls of one endpoint whose platform drops repeats. */
 const MOST_CALLS = 16;
 /**
- * Elsewhere they come one after the other; one that takes longer lets the next go. Far above what a platform that works takes to answer, so that
- * a crash finds no two, and short enough that a conversation at which the platform hangs does not silence the account.
+ * On other platforms, how long a call holds back the next one of its account. Longer than a working platform needs, so a crash rarely meets two
+ * calls. Short enough that one hanging conversation does not silence the account.
  */
 const PATIENCE_MS = 10_000;
 

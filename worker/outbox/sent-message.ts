@@ -1,7 +1,7 @@
-// A message of ours as it lies on its platform: one that was too long for it lies there in several parts, each a send of its own.
+// A sent message as it is on its platform. A long message consists of several parts, each a send of its own.
 //
-//   The first part has the message's key, the others `<key>.<n>`, from 1,000 on those that are files alone. What an edit adds is `<key>.<n>~<edit>`, what it takes away is
-//   noted by `<key>.<n>-<edit>`: so the rows under `<key>.` tell, in order, which parts there are.
+// Keys: the first part has the message's key, the others `<key>.<n>`. Parts with files alone count from n = 1,000.
+// An edit adds `<key>.<n>~<edit>` and notes a removed part as `<key>.<n>-<edit>`. The rows under `<key>.` therefore list the current parts in order.
 import type { ExpressionBuilder } from 'kysely';
 import { sql, statement } from '../database/statement.ts';
 import type { Tables } from '../database/tables.ts';
@@ -11,28 +11,28 @@ import { type OutboxRow, readCall } from './outbox-store.ts';
 
 export interface SentMessage {
   readonly place: ConversationRef;
-  /** Keys of the sends, in order. */
+  /** Keys of the parts, in order. */
   readonly parts: readonly string[];
-  /** Of those that are files alone, behind the others: no edit changes them. */
+  /** Keys of parts with files alone, after the others. Edits do not change them. */
   readonly files: readonly string[];
-  /** How many rows said so; 0 for what this unit itself sends. */
+  /** Number of rows read for this message; 0 for a message that the current transaction sends. */
   readonly rows: number;
 }
 
-/** The key of a part at its first sending. */
+/** Key of a part at its first sending. */
 export const partKey = (key: string, index: number): string => (index === 0 ? key : `${key}.${index}`);
 const FILES_FROM = 1_000;
-/** Of files alone, whatever parts edits may add before them. */
+/** Key of a part with files alone. It stays the same if edits add parts before it. */
 export const filesPartKey = (key: string, index: number): string => partKey(key, FILES_FROM + index);
-/** Of one that an edit adds. */
+/** Key of a part that an edit adds. */
 export const addedPartKey = (key: string, index: number, edit: string): string => `${key}.${index}~${edit}`;
-/** Of the removal of a part. */
+/** Key of the removal of a part. */
 export const removedPartKey = (key: string, index: number, by: string): string => `${key}.${index}-${by}`;
 
 const isOf = (key: string) => (eb: ExpressionBuilder<Tables, 'outbox'>) =>
   eb.or([eb('key', '=', key), eb.and([eb('key', '>', `${key}.`), eb('key', '<', `${key}/`)])]);
 
-/** Undefined when retention has taken it. */
+/** Undefined if retention has erased the message. */
 export async function readSentMessage(reader: Reader, key: string): Promise<SentMessage | undefined> {
   const rows = await reader.all(
     sql
@@ -52,7 +52,7 @@ export async function readSentMessage(reader: Reader, key: string): Promise<Sent
 
 const MOST_BESIDE = 1_000;
 
-/** What the other sends of the conversation have made on the platform, the newest first. */
+/** Platform ids of the messages that other sends of the conversation made, newest first. */
 export async function readMessagesBeside(
   reader: Reader,
   { id, endpoint, conversation }: Pick<OutboxRow, 'id' | 'endpoint' | 'conversation'>,
@@ -68,7 +68,7 @@ export async function readMessagesBeside(
   return rows.flatMap(({ platform_message: message }) => message ?? []);
 }
 
-/** Refuses the unit as `message` when the parts of a message are no longer those that were read: another unit has changed them. */
+/** Refuses the transaction as `message` if the parts of the message have changed since they were read. */
 export const holdMessage = (key: string, { rows }: SentMessage): Statement =>
   statement(sql.selectFrom('outbox').select('seq').where(isOf(key)), { expect: rows, guard: 'message' });
 

@@ -1,10 +1,10 @@
-// Splitting of a text that is too long for one message. It cuts segments, not rendered text, and each piece is rendered by itself:
-// so fences, marks and tags are closed and opened again, and no escape is cut in two.
+// Splits a text that is too long for one message. It cuts segments rather than rendered text, and renders each piece separately. Fences, marks and
+// tags are therefore closed and opened again, and no escape is cut in two.
 //
-//   L1  No piece is over the limit in the adapter's unit, and no code point is cut.
-//   L2  No text is lost but the blanks at a cut. Cuts are made at a paragraph, else a line, else a word, else between any two characters as
-//       people see them (an emoji with its joiners, a flag, a letter with its marks), and inside of one only where it is over the limit alone.
-//   L3  Links and mentions are cut only where one alone is over the limit: then they are text.
+//   SPLIT-1  No piece exceeds the limit in the adapter's unit. No code point is cut.
+//   SPLIT-2  No text is lost except blanks at a cut. A cut is made at a paragraph, else a line, else a word, else between two grapheme clusters. A
+//            grapheme cluster (an emoji with joiners, a flag, a letter with marks) is cut only if it exceeds the limit alone.
+//   SPLIT-3  A link or mention is cut only if it exceeds the limit alone; then it becomes text.
 import type { Can } from '../sdk/adapter.ts';
 import { plainText, type Segment } from '../sdk/message.ts';
 import { render } from '../sdk/text/render.ts';
@@ -26,10 +26,7 @@ export function sizeOf(text: string, unit: Limits['unit']): number {
   }
 }
 
-/**
- * The rendered pieces in order; one when it all fits, and no more than `most`: what is behind them is left out. Undefined when not
- * even one character fits into the limit.
- */
+/** The rendered pieces in order, at most `most`; the rest is left out. Undefined if not even one character fits into the limit. */
 export function split(
   segments: readonly Segment[],
   limits: Limits,
@@ -53,7 +50,7 @@ export function split(
   return pieces;
 }
 
-/** Segments as positions: a code point of a text, code or quote is one, a whole link or mention is one. */
+/** Segments as positions. A code point of a text, code or quote is one position; so is a whole link or mention. */
 interface Flow {
   readonly segments: readonly Segment[];
   readonly letters: readonly string[];
@@ -107,7 +104,7 @@ function takePiece(flow: Flow, from: number, { limit, unit, render: how }: Limit
   if (most === flow.letters.length) return { text: textTo(trimEnd(flow, from, most)), next: most };
 
   let cut = bestCut(flow, from, most);
-  // Escapes make sizes not quite even: an earlier cut may need more room than a later one.
+  // Escapes make sizes uneven: an earlier cut may need more room than a later one.
   while (cut > from + 1 && !fits(trimEnd(flow, from, cut))) cut -= 1;
   const between = betweenCharacters(flow, from, cut);
   if (fits(trimEnd(flow, from, between))) cut = between;
@@ -115,7 +112,7 @@ function takePiece(flow: Flow, from: number, { limit, unit, render: how }: Limit
   return { text: last === from ? '' : textTo(last), next: skipBlanks(flow, cut) };
 }
 
-/** The furthest end that was seen to fit. */
+/** The furthest end that fits, by binary search. */
 function furthest(from: number, end: number, fits: (to: number) => boolean): number {
   let low = from;
   let high = end;
@@ -127,7 +124,7 @@ function furthest(from: number, end: number, fits: (to: number) => boolean): num
   return low;
 }
 
-/** The last paragraph, line or word that leaves the piece at least a third full. */
+/** The last paragraph, line or word end that leaves the piece at least a third full. */
 function bestCut({ letters }: Flow, from: number, most: number): number {
   const least = from + Math.ceil((most - from) / 3);
   const isLine = (at: number): boolean => letters[at] === '\n' || letters[at - 1] === '\n';
@@ -139,12 +136,14 @@ function bestCut({ letters }: Flow, from: number, most: number): number {
   return most;
 }
 
-/** Made at the first text that is too long: it takes some milliseconds and MiB, which no start needs. */
+/** Created for the first long text, because a segmenter costs milliseconds and MiB that a start should not spend. */
 let characters: Intl.Segmenter | undefined;
 
-/** The begin of the character that a cut here would cut; the cut itself where that is none, or where the piece would be empty. */
+/**
+ * Moves the cut to the beginning of the grapheme cluster that it would split. The cut stays if it splits none, or if the piece would become empty.
+ */
 function betweenCharacters({ letters }: Flow, from: number, cut: number): number {
-  // Asked of one place: to walk over all characters of a long text takes as long as the square of its length.
+  // Asks about one position only. Walking over all clusters of a long text at every cut would take quadratic time.
   const before = letters.slice(from, cut).join('');
   characters ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   const begin = characters.segment(before + (letters[cut] ?? '')).containing(before.length)?.index ?? before.length;
@@ -160,7 +159,7 @@ function trimEnd(flow: Flow, from: number, to: number): number {
   return end;
 }
 
-/** Blanks after a cut are dropped; in code only the line's end, its indentation stays. */
+/** Drops blanks after a cut. In code only the line end is dropped, so indentation stays. */
 function skipBlanks(flow: Flow, cut: number): number {
   let at = cut;
   if (isCode(flow, at)) return flow.letters[at] === '\n' ? at + 1 : at;
@@ -175,7 +174,7 @@ interface Rest {
   readonly most: number;
 }
 
-/** Where what stands here does not fit by itself, its text alone is tried (L3). */
+/** The first segment does not fit alone, so its plain text is split instead. */
 function splitAsText({ flow, from, limits, most }: Rest): readonly string[] | undefined {
   const [first, ...rest] = slice(flow, from, flow.letters.length);
   if (first === undefined || (first.kind === 'text' && first.marks === undefined)) return undefined;

@@ -1,11 +1,11 @@
-// Sends on their way to the disk: who meets one there before the answer to its commit is here waits for that, and each starts as soon as it
-// is stored, unless something of its conversation comes before it.
+// Sends that are being committed. A runner that finds such a send on disk waits for the answer to its commit.
+// Each send starts as soon as it is stored, unless another send of its conversation comes first.
 
 import type { JustCommitted } from '../lanes/just-committed.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
 import { headOf, type NewOutboxRow, type SendHead } from './outbox-store.ts';
 
-/** To be called before the commit; what is returned is to be called after it, whatever came of it. */
+/** Call this before the commit, and the returned function after it, whatever the result. */
 export function storingSends(
   { recent, sender }: { readonly recent: JustCommitted<NewOutboxRow>; readonly sender: LaneRunner<SendHead> },
   rows: readonly NewOutboxRow[],

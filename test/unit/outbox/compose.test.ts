@@ -20,7 +20,7 @@ const content = (more: Partial<StoredContent> = {}): StoredContent => ({
 const message = (more: object): object => ({ kind: 'post', text: 'hi', buttons: [], files: [], ...more });
 
 describe('compose', () => {
-  it('sends buttons where there are enough of them, else a numbered list with a menu (K1)', () => {
+  it('sends buttons where there are enough of them, else a numbered list with a menu (COMPOSE-1)', () => {
     const body = content({ buttons: BUTTONS });
 
     assert.deepEqual(compose(body, { ...POOR, buttons: 2 }, GROUP), [message({ buttons: BUTTONS })]);
@@ -32,7 +32,7 @@ describe('compose', () => {
     ]);
   });
 
-  it('leaves no mark in labels and names that could show another text (K5)', () => {
+  it('leaves no mark in labels and names that could show another text (COMPOSE-5)', () => {
     const hostile = 'Pay\u202e001\u2066\u200f\u061c\u200b\u{e0041}\n\u001b[2J\u009b\u2028 now';
     const buttons = [
       { label: hostile, token: 't1' },
@@ -62,14 +62,14 @@ describe('compose', () => {
     assert.equal(said.text, 'Ann: hi');
   });
 
-  it('makes a new message of an edit (K1)', () => {
+  it('makes a new message of an edit (COMPOSE-1)', () => {
     assert.deepEqual(compose(content(), { ...POOR, edit: true }, { ...GROUP, kind: 'edit' }), [
       message({ kind: 'edit' }),
     ]);
     assert.deepEqual(compose(content(), POOR, { ...GROUP, kind: 'edit' }), [message({})]);
   });
 
-  it('writes the name before the text instead of a reply, but not where two talk alone (K1)', () => {
+  it('writes the name before the text instead of a reply, but not where two talk alone (COMPOSE-1)', () => {
     const replyTo = { endpoint: 'e', conversation: 'c', id: 'm1' };
     const body = content({ replyTo });
 
@@ -78,14 +78,14 @@ describe('compose', () => {
     assert.deepEqual(compose(body, POOR, { private: true, replyName: 'Ann' }), [message({})]);
   });
 
-  it('leaves the thread for the channel (K1)', () => {
+  it('leaves the thread for the channel (COMPOSE-1)', () => {
     const thread = { sent: 'k1' };
 
     assert.deepEqual(compose(content({ thread }), { ...POOR, threads: true }, GROUP), [message({ thread })]);
     assert.deepEqual(compose(content({ thread }), POOR, GROUP), [message({})]);
   });
 
-  it('tells one person alone: by the platform, in private, else in the open with the name (K1)', () => {
+  it('tells one person alone: by the platform, in private, else in the open with the name (COMPOSE-1)', () => {
     const only = { endpoint: 'e', id: 'u1' };
     const body = content({ only });
 
@@ -95,7 +95,7 @@ describe('compose', () => {
     assert.deepEqual(compose(body, POOR, { private: true }), [message({})]);
   });
 
-  it('leaves reply and thread behind where it goes to another conversation (K1)', () => {
+  it('leaves reply and thread behind where it goes to another conversation (COMPOSE-1)', () => {
     const there = { endpoint: 'e', conversation: 'c', id: 'm1' };
     const body = content({ only: { endpoint: 'e', id: 'u1' }, replyTo: there, thread: there });
     const can = { ...POOR, replies: true, threads: true };
@@ -103,7 +103,7 @@ describe('compose', () => {
     assert.deepEqual(compose(body, can, { ...GROUP, direct: 'dm-u1' }), [message({ conversation: 'dm-u1' })]);
   });
 
-  it('links what is no file there or too large, and refuses it where there is no link; the text goes out (K1)', () => {
+  it('links what is no file there or too large, and refuses it where there is no link; the text goes out (COMPOSE-1)', () => {
     const body = content({ files: [FILE] });
     const fileUrl = (): string => 'https://e.org/f1';
 
@@ -134,7 +134,7 @@ describe('compose', () => {
     ]);
   });
 
-  it('puts the reply on the first part, buttons and files on the last, and edits as many as there are (K2)', () => {
+  it('puts the reply on the first part, buttons and files on the last, and edits as many as there are (COMPOSE-2)', () => {
     const replyTo = { sent: 'k1' };
     const body = content({
       segments: [{ kind: 'text', text: `${'a'.repeat(9)}\n\n${'b'.repeat(9)}` }],
@@ -160,7 +160,7 @@ describe('compose', () => {
     ]);
   });
 
-  it('puts files behind the text that the platform takes in calls of their own, the first in place of a text that is none (K2)', () => {
+  it('puts files behind the text that the platform takes in calls of their own, the first in place of a text that is none (COMPOSE-2)', () => {
     const replyTo = { sent: 'k1' };
     const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ ...FILE, name }));
     const files = [a, b, c].flatMap((file) => file ?? []);
@@ -193,7 +193,7 @@ describe('compose', () => {
     assert.deepEqual(asNewMessage, [message({}), behind(files.slice(0, 2)), behind(files.slice(2))]);
   });
 
-  it('begins with what holds the buttons where files without a text go in calls of their own, else with the files (K2)', () => {
+  it('begins with what holds the buttons where files without a text go in calls of their own, else with the files (COMPOSE-2)', () => {
     const apart = (_text: string, given: readonly FileRef[]) => ({
       withText: [],
       behind: [given.slice(0, 2), given.slice(2)],
@@ -216,7 +216,7 @@ describe('compose', () => {
     ]);
   });
 
-  it('has a bounded number of parts: the end is cut, says so, and keeps links and lists (K4)', () => {
+  it('has a bounded number of parts: the end is cut, says so, and keeps links and lists (COMPOSE-4)', () => {
     const can: Can = { text: { limit: 30, unit: 'codepoints', render: 'plain' } };
     const text = Array.from({ length: 5_000 }, (_, n) => `word${n}`).join(' ');
     const parts = compose(content({ segments: [{ kind: 'text', text }], buttons: BUTTONS }), can, GROUP);
@@ -241,7 +241,7 @@ describe('compose', () => {
     ]);
   });
 
-  it('cuts at a paragraph, else a line, else a word, else between code points (L2)', () => {
+  it('cuts at a paragraph, else a line, else a word, else between code points (SPLIT-2)', () => {
     const texts = (text: string, limit: number): readonly string[] =>
       compose(
         content({ segments: [{ kind: 'text', text }] }),

@@ -15,7 +15,7 @@ import { ManualClock } from '../../../worker/testing/manual-clock.ts';
 import { ENDPOINT_EVENTS } from '../../support/hosts/endpoint-events.ts';
 
 describe('under any sequence of events', () => {
-  it('an item that is done stays done, and only a dead one comes back (I1)', () => {
+  it('an item that is done stays done, and only a dead one comes back (INBOX-MACHINE-1)', () => {
     const event = fc.constantFrom<InboxEvent>('claimed', 'handled', 'postponed', 'buried', 'replayed', 'dropped');
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60 }), (events) => {
@@ -47,7 +47,7 @@ describe('under any sequence of events', () => {
     );
   });
 
-  it('a send ends within its bound of attempts, and nothing that may repeat is held against the word of its author (S3)', () => {
+  it('a send ends within its bound of attempts, and nothing that may repeat is held against the word of its author (SENDER-3)', () => {
     const end = fc.oneof<fc.Arbitrary<AttemptEnd>[]>(
       fc.record({ kind: fc.constant('later' as const), afterMs: fc.integer({ min: -5, max: 1e6 }) }),
       fc.constant({ kind: 'threw', reason: 'r' } as const),
@@ -72,7 +72,7 @@ describe('under any sequence of events', () => {
     );
   });
 
-  it('an account has at most one connection, and one that may come back has a connection or a timer (N1)', () => {
+  it('an account has at most one connection, and one that may come back has a connection or a timer (ENDPOINT-MACHINE-1)', () => {
     const event = fc.constantFrom(...ENDPOINT_EVENTS);
     fc.assert(
       fc.property(fc.array(event, { maxLength: 80 }), (events) => {

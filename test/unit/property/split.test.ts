@@ -60,7 +60,7 @@ const letters = (part: string): string => part.replace(/\s/g, '');
 const withoutSigns = (part: string): string => letters(part).replaceAll('>', '');
 
 describe('split', () => {
-  it('makes no part over the limit, in any unit and format (L1)', () => {
+  it('makes no part over the limit, in any unit and format (SPLIT-1)', () => {
     fc.assert(
       fc.property(segments, limits, (input, { limit: most, unit: unitName, render: how }) => {
         const parts = split(input, { limit: most, unit: unitName, render: how });
@@ -75,7 +75,7 @@ describe('split', () => {
     );
   });
 
-  it('loses no letter of a plain text (L2)', () => {
+  it('loses no letter of a plain text (SPLIT-2)', () => {
     fc.assert(
       fc.property(fc.array(text, { maxLength: 12, size: 'max' }), unit, limit, (texts, unitName, most) => {
         const parts = split(
@@ -88,7 +88,7 @@ describe('split', () => {
     );
   });
 
-  it('cuts no character as people see it, unless it is over the limit alone (L2)', () => {
+  it('cuts no character as people see it, unless it is over the limit alone (SPLIT-2)', () => {
     const characters = ['👨‍👩‍👧‍👦', '🇩🇪', '🇫🇷', 'e\u0301', '👍🏽', '❤️', 'नि', '각', 'x', ' '];
     const typed = fc.array(fc.constantFrom(...characters), { minLength: 1, maxLength: 300, size: 'max' });
     const seen = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
@@ -111,7 +111,7 @@ describe('split', () => {
     );
   });
 
-  it('loses no letter of segments with marks, links and blocks (L2)', () => {
+  it('loses no letter of segments with marks, links and blocks (SPLIT-2)', () => {
     fc.assert(
       fc.property(segments, unit, limit, (input, unitName, most) => {
         const parts = split(input, { limit: most, unit: unitName, render: 'plain' }) ?? [];
@@ -121,7 +121,7 @@ describe('split', () => {
     );
   });
 
-  it('closes and opens fences again (K3)', () => {
+  it('closes and opens fences again (COMPOSE-3)', () => {
     const code = fc.array(
       fc.string({ unit: fc.constantFrom('x', ' ', '(', '{', '\n', '`'), maxLength: 80, size: 'max' }),
       { minLength: 1, maxLength: 10, size: 'max' },
