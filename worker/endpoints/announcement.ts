@@ -1,5 +1,5 @@
-// Announces the host's commands to the platform of one account: after each change, and every 30 s while the platform does not accept them. A call during
-// that wait replaces the timer, so there is only one.
+// Announces the host's commands to the platform of one account: after each change, and every 30 s while the platform does not accept them.
+// A call during that wait replaces the timer, so there is only one.
 import type { Timer } from '../../shared/time/clock.ts';
 import { type Core, reasonOf } from '../core/core.ts';
 import { errorCode } from '../sdk/errors.ts';
