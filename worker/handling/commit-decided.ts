@@ -1,9 +1,9 @@
-// What was decided, committed, and told to those who wait for it.
+// Commits the decision of a handler and reports it to timers, counters and the sender.
 import type { UnitAnswer } from '../database/unit.ts';
 import type { Decided } from './effects/effects.ts';
 import type { HandlingDeps } from './item-ledger.ts';
 
-/** Commits what was decided, then tells those who wait for it. */
+/** Commits the decision. The follow-ups run only after a successful commit. */
 export async function commitDecided(
   after: HandlingDeps['after'],
   decided: Decided,
@@ -21,7 +21,7 @@ export async function commitDecided(
   }
 }
 
-/** What was decided is committed, or nothing of it is for the disk: those who wait for it go on. */
+/** Runs the follow-ups: the decision is committed, or nothing of it needs storing. */
 export function tellDecided(after: HandlingDeps['after'], decided: Decided): void {
   if (decided.dueAt !== undefined) after.due(decided.dueAt);
   if (decided.counts.length > 0) after.counts(decided.counts);

@@ -1,11 +1,11 @@
-// One item through its handlers. Each handler is a unit of its own: what it decided is committed with the note that it is handled,
-// and the last one's unit ends the item.
+// Runs one item through its handlers. Each handler's decision is one transaction, which also marks the handler as done. The last transaction ends the
+// item.
 //
-//   H1  After a handler's unit is committed it is never run again for this item; before that, nothing of it is visible.
-//   H2  A failing handler holds back only itself, a failing `before` the rest too.
-//   H3  Attempts are bounded; at the bound the handler ends as a dead letter with its error, and the item goes on without it. One that
-//       ended because the storage failed is none of them (unspent-attempts.ts).
-//   H4  A guard that failed because state moved runs the handler again, at most ten times.
+//   HANDLE-ITEM-1  A handler whose transaction is committed never runs again for this item. Before the commit nothing of it is visible.
+//   HANDLE-ITEM-2  A failing handler delays only itself. A failing `before` handler delays the handlers after it too.
+//   HANDLE-ITEM-3  Attempts are bounded. At the bound the handler ends as a dead letter with its error, and the item goes on without it. An attempt
+//                  that ended because the storage failed does not count.
+//   HANDLE-ITEM-4  A handler whose state changed before its commit runs again, at most ten times.
 import { coerceError } from '../../shared/svc-error.ts';
 import { reasonOf } from '../core/core.ts';
 import { ownFailureIn } from '../core/own-failure.ts';
@@ -36,7 +36,7 @@ export async function handleItem(
   return outcome;
 }
 
-/** What one step leaves for the rest of the item. */
+/** The result of one step for the rest of the item. */
 type StepEnd = 'next' | 'stop' | 'wait' | 'ended';
 
 class ItemHandling {
@@ -60,7 +60,7 @@ class ItemHandling {
     const { core, dialogs } = this.#deps;
     let steps: readonly PlannedStep[];
     if (await this.#ledger.setAside()) return 'waiting';
-    // Counted before anything looks at what is in it: whatever ends the process from here on is counted.
+    // The attempt is counted before the payload is read, so a payload that kills the process is counted too.
     if (!(await this.#ledger.claim())) return 'gone';
     if (await this.#ledger.isPoison())
       return this.#ledger.bury(
@@ -74,7 +74,7 @@ class ItemHandling {
       const plan = { core, dialogs, generation: this.#generation, refusedPress };
       steps = await planItem(plan, this.#ledger.row, this.#payload);
     } catch (error) {
-      if (coerceError(error).code === 'storage_unavailable') throw error; // the item is fine: it is tried again
+      if (coerceError(error).code === 'storage_unavailable') throw error; // a fault of the storage, not of the item: retried
       return this.#ledger.bury(null, reasonOf(core, error), []);
     }
     if (steps.length === 0) return this.#ledger.finish([], []);
@@ -138,7 +138,7 @@ class ItemHandling {
           moved,
         });
         const ours = result.kind === 'failed' ? ownFailureIn(result.error) : undefined;
-        if (ours !== undefined) throw ours; // `get`, `once`, `readFile`: that ends no attempt
+        if (ours !== undefined) throw ours; // a failure of the host inside `get`, `once` or `readFile` does not use up an attempt
         if (result.kind === 'failed') return await failed(result.error);
         if (FAILPOINTS) await core.point('decided');
         const committed = turn.mayCommit(result.run) ? await this.#commit(step, result, isLast) : 'moved';
@@ -154,7 +154,7 @@ class ItemHandling {
     }
   }
 
-  /** An error where what it decided cannot be stored: that would be so the next time, too. */
+  /** An error if the decision cannot be stored. A retry would fail in the same way. */
   async #commit(
     step: PlannedStep,
     result: Extract<StepResult, { kind: 'decided' }>,
@@ -235,7 +235,7 @@ class ItemHandling {
         outcome: failure.kind,
       });
     if (failure.kind !== 'wait') return this.#endStep(step, failure, isLast);
-    const nextAt = core.clock.now() + (failure.afterMs ?? retryDelayMs(failures + 1)); // a crash that cut an attempt makes nobody wait longer
+    const nextAt = core.clock.now() + (failure.afterMs ?? retryDelayMs(failures + 1)); // attempts cut by a crash do not count
     await this.#ledger.unit(
       'inbox.run_postponed',
       [
@@ -248,7 +248,7 @@ class ItemHandling {
     return 'wait';
   }
 
-  /** The step is over without its effects: the person was told, or it is a dead letter. */
+  /** Ends a step without its effects: the user is told, or the step is a dead letter. */
   async #endStep(step: PlannedStep, failure: Exclude<Failure, { kind: 'wait' }>, isLast: boolean): Promise<StepEnd> {
     const handler = step.capability?.keptAs ?? step.missing ?? '';
     const effects: Effect[] = [];

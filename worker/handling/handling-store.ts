@@ -1,4 +1,4 @@
-// Statements and reads of what handlers keep: cells of state, results of `once`, dialogs, buttons.
+// Statements and reads of handler data: cells of state, results of `once`, dialogs, buttons.
 import { randomInt } from 'node:crypto';
 import { prepared, preparedRead, sql, statement } from '../database/statement.ts';
 import type { Tables } from '../database/tables.ts';
@@ -36,7 +36,7 @@ const updateCell = prepared<NewCell>(
   { expect: 1, guard: 'cell' },
 );
 
-/** The cell's new value, or its removal, under the guard. A failed guard refuses the unit: the handler runs again. */
+/** Writes or removes a cell under a guard. A failed guard refuses the transaction, and the handler runs again. */
 export function writeCell(cell: CellId, value: string | undefined, guard: CellGuard): Statement {
   if (value === undefined) return removeCell(cell, guard);
   if (guard.kind === 'any') return upsertCell({ value, revision: firstRevision(), ...cell });
@@ -45,7 +45,7 @@ export function writeCell(cell: CellId, value: string | undefined, guard: CellGu
     : updateCell({ value, revision: guard.revision, ...cell });
 }
 
-/** Where the next ones begin: a cell that was removed and written again is not taken for the one that somebody has read before. */
+/** Random first revision, so that a cell that was removed and written again is not taken for the former one. */
 const firstRevision = (): number => randomInt(1, MOST_FIRST_REVISION);
 
 function removeCell({ store, owner, key }: CellId, guard: CellGuard): Statement {
@@ -169,7 +169,7 @@ export interface StoredButton {
   readonly action: string;
   readonly data: string;
   readonly label: string;
-  /** Its number in a listed menu, from 1; null where the platform shows buttons. */
+  /** Number in a listed menu, from 1; null if the platform shows buttons. */
   readonly menu: number | null;
 }
 export interface ButtonPlace {
@@ -178,7 +178,7 @@ export interface ButtonPlace {
   readonly at: number;
 }
 
-/** Buttons of one message. A new listed menu takes the numbers from the one before. */
+/** Stores the buttons of one message. A new listed menu takes the numbers from the previous one. */
 export function keepButtons(
   buttons: readonly StoredButton[],
   { endpoint, conversation, at }: ButtonPlace,

@@ -1,12 +1,11 @@
-// What a plugin or an adapter answers over HTTP, looked through before anything is committed or sent: its JavaScript may have given
-// anything, and what HTTP cannot carry is a fault of theirs. Pure.
+// Validates an HTTP answer of a plugin or an adapter before anything is committed or sent. Both may be plain JavaScript. Pure.
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { HttpAnswer } from '../sdk/index.ts';
 
 const KEYS: readonly string[] = ['status', 'headers', 'json', 'text'] satisfies (keyof HttpAnswer)[];
 
-/** What is wrong, to be read after "answers with", or undefined. Nothing at all is an answer without a body. */
+/** The fault, worded to follow "answers with"; undefined if there is none. No answer at all is valid: it has no body. */
 export function faultOfAnswer(answer: unknown): string | undefined {
   if (answer === undefined || answer === null) return undefined;
   if (typeof answer !== 'object' || Array.isArray(answer))

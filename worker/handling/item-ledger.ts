@@ -1,4 +1,4 @@
-// What is noted of one item while it is handled: its claim, attempts, and how it leaves, each a unit with the event that tells of it.
+// Stored progress of one item: its claim, its attempts and its end. Each change is a transaction with its event.
 import type { Core } from '../core/core.ts';
 import type { Statement, Unit } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
@@ -34,23 +34,26 @@ export interface HandlingDeps {
   readonly context: Omit<ContextDeps, 'generation'>;
   readonly dialogs: OpenDialogs;
   readonly unspent: UnspentAttempts;
-  /** Bound of attempts where a handler names none. */
+  /** Bound of attempts for handlers that name none. */
   readonly maxAttempts: () => number;
-  /** For how long an item is set aside that was in hand at two deaths of the process. */
+  /** How long an item is set aside that was in hand at two process deaths, in milliseconds. */
   readonly quarantineMs: () => number;
-  /** A send may be stored as under way: its lane is free, and a repeat of it does nothing. */
+  /** True if a send may be stored as under way: its lane is free and the platform drops repeats. */
   readonly mayStart: NonNullable<EffectsOf['mayStart']>;
-  /** Something was decided that others wait for. */
+  /** Follow-ups of a decision. */
   readonly after: {
-    /** These are being committed: who meets one on the disk before the answer is here waits until it is told how that ended. */
+    /**
+     * Announces sends whose commit is under way. The returned function is called with the result. A runner that finds such a send on disk waits for
+     * it.
+     */
     storing(rows: Decided['rows']): (isStored: boolean) => void;
     due(at: number): void;
     counts(counts: Decided['counts']): void;
-    /** A reaction that the platform of this account lacks. */
+    /** A reaction was dropped because the platform of this account has none. */
     droppedReaction(endpoint: string): void;
-    /** A pressed button that is not one of its conversation. */
+    /** A button was pressed that is not one of its conversation. */
     refusedPress(endpoint: string): void;
-    /** Its pattern took too long for the text of an item: the listener has lost that item. */
+    /** The listener's pattern took too long for the text, so the listener misses this item. */
     overlong(listener: ListenerCapability): void;
     failed(failed: HandlerFailed): void;
     handled(row: InboxRow, outcome: ItemOutcome): void;
@@ -67,7 +70,7 @@ export interface HandlerFailed {
   readonly outcome: Failure['kind'];
 }
 
-/** Events hold no message of an exception: it may quote what a person wrote. The item has it. */
+/** Events leave out exception messages, which may quote user content. The item has them. */
 const REASON_IN_STORE = 'a handler failed: the item has its error';
 
 interface Postponed {
@@ -76,7 +79,7 @@ interface Postponed {
   readonly statement: typeof postponeItem;
 }
 
-/** What became of a unit that a handler decided. `moved`: the state that it has read has another revision by now. */
+/** The result of a handler's transaction. `moved`: state that the handler has read changed before the commit. */
 export type Decision =
   | { readonly kind: 'committed' }
   | { readonly kind: 'moved' }
@@ -88,17 +91,17 @@ export class ItemLedger {
   readonly effects: EffectsOf;
   readonly #startedAt: number;
   row: InboxRow;
-  /** Earliest next attempt of a handler that waits. */
+  /** Earliest next attempt among waiting handlers, in epoch milliseconds. */
   waitUntil: number | undefined;
-  /** Error of the first handler that is a dead letter. */
+  /** Error of the first handler that became a dead letter. */
   deadError: string | undefined;
-  /** Of its committed handlers. */
+  /** Number of sends of its committed handlers. */
   #sends = 0;
   #isGone = false;
   #waitError = '';
   #isClaimed: boolean;
   readonly #isResumed: boolean;
-  /** Attempts of handlers that belong to this one of the item. */
+  /** Numbers of handler attempts that belong to this attempt of the item. */
   readonly #ofHandlers: Map<string, number>;
   readonly #left: ClaimedItem['left'];
   readonly #next: ClaimedItem['next'];
@@ -124,12 +127,12 @@ export class ItemLedger {
     };
   }
 
-  /** An operator ended the item meanwhile: nothing more is decided about it. */
+  /** True if an operator ended the item meanwhile. Nothing more is decided then. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** Counts the attempt on disk before anything of a plugin runs. False when somebody else ended the item. */
+  /** Counts the attempt on disk before plugin code runs. False if an operator ended the item. */
   async claim(): Promise<boolean> {
     if (!this.#isClaimed && !(await this.#claim())) return false;
     this.#isClaimed = true;
@@ -147,7 +150,7 @@ export class ItemLedger {
     return true;
   }
 
-  /** In hand at two deaths, it waits instead of beginning: the next one is not at once. False where it may begin. */
+  /** Sets aside an item that was in hand at two process deaths. False if the item may begin. */
   async setAside(): Promise<boolean> {
     const { core } = this.#deps;
     if (this.#isClaimed || this.#left === undefined) return false;
@@ -162,7 +165,7 @@ export class ItemLedger {
     return true;
   }
 
-  /** The first attempt is counted once for the item (its claim), later ones for each handler. */
+  /** The first attempt is counted once for the whole item, by its claim. Later attempts are counted for each handler. */
   async countAttempt(handler: string, counted: number | undefined): Promise<number> {
     if (this.row.attempts <= 1) return 1;
     const known = this.#ofHandlers.get(handler);
@@ -173,12 +176,12 @@ export class ItemLedger {
     return attempt;
   }
 
-  /** A replayed item counts its attempts anew, but what its handlers had finished stays finished: its error tells it from a new one. */
+  /** A replayed item starts counting at 0, but its finished handlers stay finished. Its last error tells it from a new item. */
   get mayHaveRun(): boolean {
     return this.#isResumed || this.row.attempts > 1 || this.row.last_error !== null;
   }
 
-  /** More claims than handlers have run, by more than the bound: it ends the process while it is matched. */
+  /** True if the claims exceed the handler attempts by more than the bound: the item kills the process before a handler runs. */
   async isPoison(): Promise<boolean> {
     const bound = this.#deps.maxAttempts();
     if (this.row.attempts <= bound) return false;
@@ -186,14 +189,14 @@ export class ItemLedger {
     return this.row.attempts > bound + runs.reduce((sum, run) => sum + run.attempts, 0);
   }
 
-  /** Its outcome is not on disk. */
+  /** The outcome could not be stored. Keeps the counted attempt for the next try and rethrows. */
   broken(error: unknown): never {
     const { id, attempts } = this.row;
     if (this.#isClaimed) this.#deps.unspent.ended(id, { attempts, ofHandlers: this.#ofHandlers }, error);
     throw error;
   }
 
-  /** The statements and events with which the item leaves: done, or dead when one of its handlers was. */
+  /** Statements and events that end the item: done, or dead if one of its handlers is a dead letter. */
   closing(
     more: readonly Statement[],
     sends = 0,
@@ -267,7 +270,7 @@ export class ItemLedger {
     this.#waitError = error;
   }
 
-  /** Commits what a handler decided. The last unit of the item claims what comes after it. */
+  /** Commits a handler's decision. The last transaction of the item also claims the next item of the lane. */
   async decide(unit: Unit, { decided, ends }: { decided: Decided; ends: boolean }): Promise<Decision> {
     const { after, core } = this.#deps;
     const follower = ends ? this.#next() : undefined;
@@ -292,7 +295,7 @@ export class ItemLedger {
     const answer = await commitClaiming(this.#deps.core, unit);
     if (answer.kind === 'committed') return;
     if (answer.guard !== 'item') throw new Error(`a unit of the item was refused: ${answer.detail}`);
-    this.#isGone = true; // there is nothing left to note
+    this.#isGone = true; // an operator ended the item: nothing is left to store
   }
 
   tell(decided: Decided): void {

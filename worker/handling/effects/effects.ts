@@ -1,4 +1,4 @@
-// From collected effects to the statements of the unit that commits them: sends (send-statements.ts), state, tasks, events.
+// Turns collected effects into the statements of one transaction: sends, state, tasks, events.
 import { messageOf } from '../../../shared/svc-error.ts';
 import type { Statement, UnitAnswer } from '../../database/unit.ts';
 import type { NewEvent } from '../../events/event-types.ts';
@@ -14,13 +14,13 @@ export type EffectsOf = SendsOf;
 export interface Decided {
   readonly statements: readonly Statement[];
   readonly events: readonly NewEvent[];
-  /** Effects of which something goes out. */
+  /** Number of effects that send something. */
   readonly sends: number;
   readonly rows: readonly NewOutboxRow[];
-  /** Earliest moment at which a scheduled task is due. */
+  /** Earliest due time of the scheduled tasks. */
   readonly dueAt: number | undefined;
   readonly counts: readonly Extract<Effect, { kind: 'count' }>[];
-  /** Endpoints without reactions, for each that was not made. */
+  /** Endpoints without reactions, once for each dropped reaction. */
   readonly droppedReactions: readonly string[];
 }
 
@@ -80,7 +80,7 @@ export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decide
   return { statements, events, sends, rows: send.rows, dueAt, counts, droppedReactions: send.droppedReactions };
 }
 
-/** The same, or why it cannot be written for its platform: `can.text.render` is code of an adapter. */
+/** Like `decideEffects`, or the error if the content cannot be rendered: `can.text.render` is adapter code. */
 export function writtenEffects(of: EffectsOf, effects: readonly Effect[]): Decided | Error {
   try {
     return decideEffects(of, effects);
@@ -89,11 +89,11 @@ export function writtenEffects(of: EffectsOf, effects: readonly Effect[]): Decid
   }
 }
 
-/** True when the unit was refused because what its run had read has changed since: the run is made again. */
+/** True if state that the run had read has changed since. The handler then runs again. */
 export const hasMoved = (answer: UnitAnswer): boolean =>
   answer.kind === 'refused' && (answer.guard === 'cell' || answer.guard === 'message');
 
-/** Which parts a changed message has is what these effects are made of: they hold only as long as that does. */
+/** Guards for edited and removed messages: the effects hold only while the parts of each message are those that were read. */
 function heldMessages({ sent = new Map() }: EffectsOf, effects: readonly Effect[]): Statement[] {
   const changed = new Set(
     effects.flatMap((effect) =>
@@ -104,7 +104,7 @@ function heldMessages({ sent = new Map() }: EffectsOf, effects: readonly Effect[
 }
 
 type Bare = NewEvent extends infer E ? (E extends NewEvent ? Pick<E, 'type' | 'data'> : never) : never;
-/** Not `{ ...event, … }`: Node 20 makes a new hidden class at each, and every reader of the event then misses. */
+/** Not `{ ...event, … }`: on Node 20 each spread creates a new hidden class, so every reader of the event misses its inline cache. */
 export const eventOf = (
   { core, generation, correlationId, itemId, actor }: EffectsOf,
   { type, data }: Bare,

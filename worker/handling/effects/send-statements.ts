@@ -1,9 +1,9 @@
-// From what a handler sends, edits, removes and reacts to, to rows of the outbox: degraded, rendered and split for the platform that
-// each goes to. One object a unit: it knows what this unit has sent so far, so that a later effect may change it.
+// Turns sends, edits, removals and reactions into outbox rows, degraded, rendered and split for the target platform. One object a transaction: it
+// remembers earlier sends, so that a later effect can change them.
 //
-//   E1  An edit changes every part of a message: what is left over is removed, what is more is sent. Where the platform cannot remove,
-//       a part that is left over says that it was removed.
-//   E2  A part that cannot go out is a dead letter with its reason from the start; the rest goes out.
+//   SEND-STATEMENTS-1  An edit changes every part of a message. Extra parts are posted, and parts left over are removed. If the platform cannot
+//                      remove, such a part is edited to "(removed)".
+//   SEND-STATEMENTS-2  A part that cannot be sent is stored as a dead letter with its reason. The rest is sent.
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from '../../../shared/identifiers.ts';
 import type { Core } from '../../core/core.ts';
@@ -26,9 +26,9 @@ export interface SendsOf {
   readonly itemId: string | null;
   readonly correlationId: string | null;
   readonly actor: string | null;
-  /** Our own messages of earlier runs that are changed, by key (`readSentMessages`). */
+  /** Our messages of earlier runs that these effects change, by key. */
   readonly sent?: ReadonlyMap<string, SentMessage>;
-  /** True when a send may go out as soon as it is stored, and may be made again should nobody know whether it was. */
+  /** True if a send may start as soon as it is stored: its lane is free and the platform drops repeats. */
   readonly mayStart?: (endpoint: string, conversation: string) => boolean;
 }
 
@@ -38,13 +38,13 @@ type ContentEffect = Extract<Effect, { kind: 'send' | 'edit' }>;
 const PLAIN: Can = { text: { limit: 4_000, unit: 'utf16', render: 'plain' } };
 const REMOVED = '(removed)';
 
-/** Where an account is meant that is not one of the configuration: what is counted has no names that a plugin makes up. */
+/** Label for accounts that are not in the configuration. Names made up by a plugin would make the number of metric series unbounded. */
 const UNKNOWN = 'unknown';
 
 interface Target {
   readonly place: ConversationRef;
   readonly can: Can;
-  /** The message that is changed, where it is ours and still known. */
+  /** The message to change, if it is ours and still stored. */
   readonly message: SentMessage | undefined;
 }
 
@@ -52,9 +52,9 @@ export class SendStatements {
   readonly #of: SendsOf;
   readonly #sent: Map<string, SentMessage>;
   readonly #started = new Set<string>();
-  /** What is stored, but for what is a dead letter. */
+  /** Stored rows, without dead letters. */
   readonly rows: NewOutboxRow[] = [];
-  /** Accounts whose platform has no reactions, each as often as one was meant for it. */
+  /** Accounts whose platform has no reactions, once for each dropped reaction. */
   readonly droppedReactions: string[] = [];
 
   constructor(of: SendsOf) {
@@ -132,7 +132,7 @@ export class SendStatements {
     ];
   }
 
-  /** For later effects of this unit. */
+  /** Remembers the message for later effects of this transaction. */
   #remember(
     effect: ContentEffect,
     { target, sent, keys }: { target: Target; sent: readonly SendPart[]; keys: readonly string[] },
@@ -185,7 +185,7 @@ export class SendStatements {
     return this.#row({ key, place, call: { kind: 'post', text: '', buttons: [], files: [] }, refused: reason });
   }
 
-  /** E1. */
+  /** Removes parts that an edit leaves over. If the platform cannot remove, they are edited to "(removed)". */
   #leftOver(effect: Extract<Effect, { kind: 'edit' }>, { place, can, message }: Target, count: number): Statement[] {
     if (!('sent' in effect.message) || message === undefined) return [];
     const { sent } = effect.message;
@@ -202,7 +202,7 @@ export class SendStatements {
     });
   }
 
-  /** Every part of it. */
+  /** Removes every part of the message. */
   #remove(effect: Extract<Effect, { kind: 'remove' }>, { place, message }: Target): Statement[] {
     const { parts = [], files = [] } = message ?? {};
     const own = 'sent' in effect.message ? effect.message.sent : '';
@@ -236,7 +236,7 @@ export class SendStatements {
     return insert;
   }
 
-  /** The first of a conversation; the others come after it. */
+  /** True for the first send of a conversation; the others follow it. */
   #starts({ endpoint, id }: ConversationRef): boolean {
     const lane = laneOf(endpoint, id);
     if (this.#started.has(lane) || this.#of.mayStart?.(endpoint, id) !== true) return false;
@@ -253,7 +253,7 @@ interface RowOf {
   readonly refused?: string;
 }
 
-/** What an edit adds belongs to the message that is edited. */
+/** A part that an edit adds gets a key of the edited message. */
 function keyOf(effect: ContentEffect, part: SendPart, index: number): string {
   const isAdded = effect.kind === 'edit' && index > 0 && part.kind === 'post' && part.isMore === true;
   return isAdded && 'sent' in effect.message
@@ -266,7 +266,7 @@ const partRef = (edited: MessageRef, message: SentMessage | undefined, index: nu
   return sent === undefined ? edited : { sent };
 };
 
-/** Where a send goes. A message that is ours and forgotten lies in the cause's own conversation, as far as anybody knows. */
+/** Destination of an effect. A message of ours that is no longer stored is assumed to be in the cause's conversation. */
 function placeOf({ cause }: SendsOf, effect: SendEffect): ConversationRef {
   if (effect.kind === 'send') return effect.to;
   if ('endpoint' in effect.message) return { endpoint: effect.message.endpoint, id: effect.message.conversation };
@@ -276,7 +276,7 @@ function placeOf({ cause }: SendsOf, effect: SendEffect): ConversationRef {
 const placeOfPart = ({ conversation }: SendPart, place: ConversationRef): ConversationRef =>
   conversation === undefined ? place : { endpoint: place.endpoint, id: conversation };
 
-/** Names of people, for platforms that cannot show who is meant. */
+/** Names of people, for platforms that cannot show replies or `only`. */
 function namesOf({ cause }: SendsOf, { replyTo, only }: Content): Pick<Where, 'replyName' | 'onlyName'> {
   const { user, message } = cause.chat ?? {};
   if (user === undefined) return {};
@@ -284,7 +284,7 @@ function namesOf({ cause }: SendsOf, { replyTo, only }: Content): Pick<Where, 'r
   return { ...(isReply ? { replyName: user.name } : {}), ...(only?.id === user.id ? { onlyName: user.name } : {}) };
 }
 
-/** Who reads there, and where `only` reads alone. A message that is edited stays where it is. */
+/** Audience of the conversation, and the private conversation of `only`. An edited message stays where it is. */
 function audienceOf(
   { generation }: SendsOf,
   effect: ContentEffect,

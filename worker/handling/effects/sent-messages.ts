@@ -1,9 +1,9 @@
-// Our own messages that a run changes, as they were sent.
+// Reads our own sent messages that a run changes.
 import type { Core } from '../../core/core.ts';
 import { readSentMessage, type SentMessage } from '../../outbox/sent-message.ts';
 import type { Effect } from '../run/run.ts';
 
-/** What these effects change and an earlier run has sent. */
+/** Messages of earlier runs that these effects change, by key. */
 export async function readSentMessages(
   core: Core,
   effects: readonly Effect[],

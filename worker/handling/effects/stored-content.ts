@@ -1,4 +1,4 @@
-// What a handler writes, as the outbox and the table of buttons keep it.
+// Stored form of a handler's content, for the outbox and the table of buttons.
 import type { StoredContent } from '../../outbox/compose.ts';
 import type { Content, Segment } from '../../sdk/index.ts';
 import type { StoredButton } from '../handling-store.ts';

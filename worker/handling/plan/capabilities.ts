@@ -1,8 +1,8 @@
-// The capabilities of one generation: what its plugins registered, found by id, by kind and by old names.
+// Capabilities of one generation: everything that its plugins registered, found by id, kind and former name.
 //
-//   R1  Ids are stable: root/<slot>#<kind>/<name>; one defined twice fails the assembly.
-//   R2  What is kept of a handler is kept under its oldest name, the first one in `formerly`: an attempt of code with another name goes on in it.
-//   R3  Order is the order of the slots in the configuration, then of registration.
+//   CAPABILITIES-1  Ids are stable: root/<slot>#<kind>/<name>. An id that is defined twice fails the assembly.
+//   CAPABILITIES-2  Data of a handler is kept under its oldest name, the first in `formerly`. An attempt begun under a former name continues.
+//   CAPABILITIES-3  Handlers are ordered by slot in the configuration, then by registration.
 import type { TProperties, TSchema } from 'typebox';
 import { type CapabilityId, capabilityId, ownerOf } from '../../../shared/identifiers.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -12,16 +12,16 @@ export type Run = (ctx: Ctx & ChatCtx, input: never) => unknown;
 
 interface Base<K extends string, S> {
   readonly id: CapabilityId;
-  /** Under which its attempts, results and keys are kept, of every version of the code: its first name. */
+  /** The id under which attempts, results and keys are kept across versions of the code: its oldest name. */
   readonly keptAs: CapabilityId;
   readonly kind: K;
   readonly slot: string;
   readonly name: string;
   readonly spec: S;
   readonly run: Run;
-  /** Place in the order of handlers. */
+  /** Position in the order of handlers. */
   readonly place: number;
-  /** Optional parts of the host that its plugin asked for. */
+  /** Optional parts of the host that the plugin asked for. */
   readonly uses: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export type SubscriptionCapability = Base<
   Options & {
     readonly event: string;
     readonly schema: TSchema | undefined;
-    /** Hears of a gap in the place of `run`. */
+    /** Runs instead of `run` when events were trimmed before delivery. */
     readonly missed?: Run;
   }
 >;
@@ -78,13 +78,13 @@ export type Capability =
   | SubscriptionCapability
   | ToolCapability;
 
-/** The ids under which work of it may be stored. A spec is looked at after it is registered: until then it may be anything. */
+/** Former ids under which work may be stored. The spec is validated after registration, so it may be anything here. */
 export function formerIds({ slot, kind, spec }: Capability): readonly CapabilityId[] {
   const names = (spec as Options | undefined)?.formerly;
   return Array.isArray(names) ? names.map((old) => capabilityId(slot, kind, String(old))) : [];
 }
 
-/** Kept as work is stored that names it: what it called and its keys are found again. */
+/** Returns the capability under the id that the stored work names, so that its `once` results and keys are found again. */
 export function keptUnder<C extends Capability>(capability: C, id: string): C {
   const known = [capability.id, ...formerIds(capability)].find((one) => one === id);
   return known === undefined ? capability : { ...capability, keptAs: known };
@@ -103,7 +103,7 @@ export class Capabilities {
   readonly #byKind = new Map<string, readonly Capability[]>();
   readonly #states = new Map<string, StateDefinition>();
 
-  /** Throws `definition_invalid` when the id is taken. */
+  /** Throws `definition_invalid` if the id is taken. */
   add<C extends Capability>(capability: Omit<C, 'id' | 'keptAs' | 'place'>): C {
     const id = capabilityId(capability.slot, capability.kind, capability.name);
     if (this.#byId.has(id)) throw new SvcError('definition_invalid', `${id} is defined twice`);
@@ -135,7 +135,7 @@ export class Capabilities {
     return [...this.#states.values()];
   }
 
-  /** By its id, or by one that it had formerly. */
+  /** Finds a capability by its id or a former id. */
   find(id: string): Capability | undefined {
     return this.#byId.get(id) ?? this.all().find((one) => formerIds(one).some((old) => old === id));
   }
@@ -144,7 +144,7 @@ export class Capabilities {
     return [...this.#byId.values()];
   }
 
-  /** Kept by kind, because each message asks. */
+  /** Cached by kind, because every message asks. */
   ofKind<K extends Capability['kind']>(kind: K): readonly Extract<Capability, { kind: K }>[] {
     let known = this.#byKind.get(kind);
     if (known === undefined) {

@@ -1,4 +1,4 @@
-// What a typed line says to a command: recognising it, reading its arguments, saying what is wrong with them. Pure.
+// Parses typed commands: recognises a command, reads its arguments, describes their faults. Pure.
 
 import { check } from '../../sdk/schema/check.ts';
 import { fromWord, isUser, type People, readArguments, usage } from '../../sdk/text/chat-line.ts';
@@ -11,11 +11,11 @@ export type TypedCommand =
   | {
       readonly kind: 'values';
       readonly values: Readonly<Record<string, unknown>>;
-      /** Whose ids of people are among the values. */
+      /** The endpoint of the user ids among the values. */
       readonly endpoint: string;
     };
 
-/** The rest of the line, or the words of a phrase; undefined when the text does not mean this command. */
+/** The rest of the line or the words of a phrase. Undefined if the text is not this command. */
 export function readCommand(
   command: CommandCapability,
   text: string,
@@ -36,12 +36,12 @@ export function readCommand(
   return undefined;
 }
 
-/** Longer texts are not phrases: a command may have many of them, and each is looked for. */
+/** Longer texts are never matched against phrases, because a command may have many phrases. */
 const LONGEST_PHRASE = 4_000;
 
 const compiled = new WeakMap<CommandCapability['spec'], readonly Phrase[]>();
 
-/** Compiled at the first message of its generation. */
+/** Compiled at the first message of the generation. */
 function phrasesOf(spec: CommandCapability['spec']): readonly Phrase[] {
   let phrases = compiled.get(spec);
   if (phrases === undefined) {
@@ -55,10 +55,10 @@ export type ReadArguments =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly text: string };
 
-/** Told of; a list may have as many as it has words. */
+/** Bounds the reported faults: a list argument may have one fault a word. */
 const MOST_FAULTS = 10;
 
-/** Checked arguments, or what to tell the person: each fault and the usage. */
+/** Checked arguments, or the answer to the user: each fault and the usage. */
 export function argumentsOf(command: CommandCapability, typed: TypedCommand, prefix: string): ReadArguments {
   const properties = command.spec.args ?? {};
   const checked =

@@ -1,4 +1,4 @@
-// Dialogs: the next question is computed from what is known, never stored as a position. Pure but for the plugin's own functions.
+// Dialogs. The next question is computed from the known answers; no position is stored. Pure, except for the plugin's own functions.
 import type { Body, ChatCtx, Content } from '../../sdk/index.ts';
 import { checkedContent } from '../run/body-shapes.ts';
 import type { DialogRow } from '../run/run.ts';
@@ -22,7 +22,7 @@ export const DIALOG_EXPIRES_MS = 86_400_000;
 
 export const stepsOf = (dialog: DialogCapability): Steps => dialog.spec.steps ?? {};
 
-/** The name of the first answer that is missing and wanted. */
+/** Name of the first answer that is missing and needed. */
 export function nextQuestion(dialog: DialogCapability, known: Known, skipped: readonly string[]): string | undefined {
   const steps = stepsOf(dialog);
   return Object.keys(dialog.spec.answers).find(
@@ -30,7 +30,7 @@ export function nextQuestion(dialog: DialogCapability, known: Known, skipped: re
   );
 }
 
-/** The question as a message: the step's own words or the answer's title, with buttons for choices. */
+/** The question as a message: the step's text or the answer's title, with buttons for choices. */
 export async function questionOf(
   dialog: DialogCapability,
   { name, known }: { readonly name: string; readonly known: Known },

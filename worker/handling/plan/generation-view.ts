@@ -1,24 +1,24 @@
-// What handling sees of a generation: its capabilities and how long they may run.
+// The part of a generation that item handling uses.
 import type { Can, FileRef, User } from '../../sdk/index.ts';
 import type { Capabilities } from './capabilities.ts';
 
 export interface GenerationView {
   readonly number: number;
   readonly capabilities: Capabilities;
-  /** Aborts when the generation is retired and its last handler has ended, or its time is up. */
+  /** Aborts when the generation is retired and its last handler has ended, or when the time limit is over. */
   readonly signal: AbortSignal;
-  /** Optional parts of the host by name, put on the context of plugins that ask for them. */
+  /** Optional parts of the host by name, added to the context of plugins that ask for them. */
   readonly parts: Readonly<Record<string, unknown>>;
-  /** What the platform of an endpoint can; undefined when the configuration has no such endpoint. */
+  /** Features of the endpoint's platform. Undefined if the configuration has no such endpoint. */
   can(endpoint: string): Can | undefined;
-  /** The conversation in which this person reads alone; undefined where the platform has none. */
+  /** The private conversation of this person; undefined if the platform has none. */
   direct(endpoint: string, user: string): string | undefined;
-  /** A signed link to a stored file; undefined where people could not open it. */
+  /** A signed link to a stored file; undefined if people could not open it. */
   fileUrl(endpoint: string, file: FileRef): string | undefined;
-  /** The full `<owner>:<name>` of a short or full name. */
+  /** The full `<owner>:<name>` of a full or short name. */
   endpoint(name: string): string;
-  /** Counts one more running item; call the answer when it has ended. Undefined when the generation takes no more. */
+  /** Counts a running item. Call the returned function at its end. Undefined if the generation takes no more. */
   enter(): (() => void) | undefined;
-  /** Prefix of typed commands, and who may use those for operators. */
+  /** The prefix of typed commands, and who is an operator. */
   readonly commands: { readonly prefix: string; isOperator(user: User): boolean };
 }

@@ -1,14 +1,14 @@
-// Whose dialogs may be open: known in memory, so that a message of somebody without one needs no read.
+// Owners of dialogs that may be open, kept in memory. A message from anyone else needs no read.
 //
-//   O1  Never misses an open dialog: an owner is noted before its dialog is committed, and what cannot be listed counts as open.
-//   O2  Bounded: with more owners than MOST everybody may have one, and the disk is asked.
+//   OPEN-DIALOGS-1  An open dialog is never missed: the owner is added before the commit, and unknown owners count as having one.
+//   OPEN-DIALOGS-2  Memory is bounded. With more than MOST owners, everyone may have a dialog and the disk is read.
 import { sql } from '../../database/statement.ts';
 import type { Reader } from '../../database/unit.ts';
 
 const MOST = 10_000;
 
 export class OpenDialogs {
-  /** Undefined: everybody may have one. */
+  /** Undefined: everyone may have an open dialog. */
   #owners: Set<string> | undefined;
 
   async load(reader: Reader): Promise<void> {
@@ -25,12 +25,12 @@ export class OpenDialogs {
     return this.#owners?.has(owner) ?? true;
   }
 
-  /** Before the commit of a dialog. */
+  /** Call before the commit that opens a dialog. */
   opens(owner: string): void {
     if (this.#owners?.add(owner) !== undefined && this.#owners.size > MOST) this.#owners = undefined;
   }
 
-  /** After the commit of its end. */
+  /** Call after the commit that ends a dialog. */
   closed(owner: string): void {
     this.#owners?.delete(owner);
   }

@@ -1,4 +1,4 @@
-// What the log says of patterns that took too long for a text: one line a minute for each, whoever repeats the text.
+// Logs patterns that took too long for a text, at most one line a minute for each pattern. Repeated texts cannot flood the log.
 import { Seldom } from '../../../shared/log/seldom.ts';
 import type { Core } from '../../core/core.ts';
 import { LIMIT_MS, onOverlong } from '../../sdk/schema/limited-match.ts';
@@ -8,7 +8,7 @@ export class OverlongLog {
   readonly #core: Pick<Core, 'log'>;
   readonly #seldom: Seldom;
   readonly #count: (slot: string) => void;
-  /** Hears no more of schemas. */
+  /** Stops listening for slow schema patterns. */
   readonly close: () => void;
 
   constructor({ clock, log }: Pick<Core, 'clock' | 'log'>, count: (slot: string) => void) {

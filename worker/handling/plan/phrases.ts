@@ -1,29 +1,28 @@
-// Phrases of commands ("remind me in {in} to {text}"), matched in one pass over the text and without backtracking: a text is a stranger's.
+// Phrases of commands ("remind me in {in} to {text}"), matched in one pass without backtracking, because texts come from strangers. Pure.
 //
-//   F1  A phrase means what `^lit(.+?)lit(.+?)lit$` with the flags `i` and `s` means: each place takes the shortest text, of one code unit at least.
-//       The leftmost place of a literal leaves most room for what follows, so a later place of it is never needed.
-//   F2  No code unit of the text is read more than once while literals are looked for, however the text repeats itself.
-// Pure.
+//   PHRASES-1  A phrase matches like the regular expression `^lit(.+?)lit(.+?)lit$` with flags `i` and `s`: each placeholder takes the shortest text,
+//              at least one code unit. The leftmost match of a literal leaves most room for the rest, so no later match is needed.
+//   PHRASES-2  The search for literals reads each code unit at most once, however the text repeats itself.
 
-/** What is read of a text. A string is one; a test counts the reads. */
+/** The part of a string that matching reads. Tests count the reads. */
 export interface CodeUnits {
   readonly length: number;
   charCodeAt(at: number): number;
 }
 
 export interface Phrase {
-  /** Names of its places, in order. */
+  /** Names of the placeholders, in order. */
   readonly names: readonly string[];
   readonly first: Literal;
-  /** After each place but the last one. */
+  /** The literal after each placeholder except the last. */
   readonly between: readonly Literal[];
   readonly last: Literal;
 }
 
-/** A text that stands in the phrase as it is, folded, with the table that a search for it needs (Knuth, Morris and Pratt). */
+/** A literal of the phrase, case-folded, with its failure table (Knuth-Morris-Pratt search). */
 interface Literal {
   readonly units: Uint16Array;
-  /** By how many units that fit: how many fit still where the next one does not. */
+  /** By number of matching units: how many still match after a mismatch. */
   readonly fallbacks: Uint16Array;
 }
 
@@ -34,7 +33,7 @@ export interface Span {
 
 const PLACE = /\{([^{}]+)\}/;
 
-/** Argument names that a phrase mentions. */
+/** Argument names in a phrase. */
 export const phraseArguments = (phrase: string): readonly string[] => phrase.split(PLACE).filter((_, i) => i % 2 === 1);
 
 export function compilePhrase(phrase: string): Phrase {
@@ -46,7 +45,7 @@ export function compilePhrase(phrase: string): Phrase {
   return { names: phraseArguments(phrase), first, between: others.slice(0, -1), last: others.at(-1) ?? literalOf('') };
 }
 
-/** What its places take of a text, in order; undefined where the text is not this phrase. */
+/** The span of each placeholder, in order; undefined if the text does not match. */
 export function matchPhrase({ names, first, between, last }: Phrase, text: CodeUnits): readonly Span[] | undefined {
   if (names.length === 0) return text.length === first.units.length && isAt(text, 0, first) ? [] : undefined;
   const end = text.length - last.units.length;
@@ -78,7 +77,7 @@ function isAt(text: CodeUnits, start: number, { units }: Literal): boolean {
   return true;
 }
 
-/** Where the literal begins first, all of it within the span. */
+/** First position of the literal that lies entirely within the span. */
 function find(text: CodeUnits, { units, fallbacks }: Literal, { start, end }: Span): number | undefined {
   if (units.length === 0) return start <= end ? start : undefined;
   for (let at = start, fit = 0; at < end; at += 1) {
@@ -90,9 +89,9 @@ function find(text: CodeUnits, { units, fallbacks }: Literal, { start, end }: Sp
   return undefined;
 }
 
-const upper = new Uint16Array(0x1_00_00); // 0: not asked yet; nothing but U+0000 has it as its upper case
+const upper = new Uint16Array(0x1_00_00); // 0: not computed yet; only U+0000 has 0 as its upper case
 
-/** Without regard to case, as the flag `i` of a pattern compares: unit by unit, and ASCII is equal to nothing else. */
+/** Case folding like flag `i` of a regular expression: by code unit, and no other character equals an ASCII one. */
 function fold(unit: number): number {
   if (unit < 128) return unit >= 97 && unit <= 122 ? unit - 32 : unit;
   return (upper[unit] ||= upperOf(unit));

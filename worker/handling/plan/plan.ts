@@ -1,4 +1,4 @@
-// From a stored item to the steps that handle it: reads what routing needs (open dialog, pressed button) and names the handlers.
+// Plans the steps of a stored item: reads the routing data (open dialog, pressed button) and names the handlers.
 
 import type { Core } from '../../core/core.ts';
 import type { InboxRow } from '../../inbox/inbox-store.ts';
@@ -16,16 +16,16 @@ import type { OpenDialogs } from './open-dialogs.ts';
 import { mayBeHeard, route, type Step, type Stored } from './routing.ts';
 
 export interface PlannedStep {
-  /** Undefined when the stored work is for a handler that is gone. */
+  /** Undefined if the handler of the stored work no longer exists. */
   readonly capability: Capability | undefined;
   readonly missing: string | undefined;
   readonly step: Step | { readonly kind: 'direct'; readonly input: () => unknown; readonly isGap?: true };
   readonly isBefore: boolean;
-  /** A failing one tells the person: somebody typed a command or answered a question. */
+  /** True if the user is told of a failure, because the user typed a command or answered a question. */
   readonly claims: boolean;
-  /** Deciding nothing writes nothing. */
+  /** True if a step without a decision writes nothing. */
   readonly isQuiet: boolean;
-  /** This person has an open question here that the step does not answer: another one ends it. */
+  /** The user has an open question here that this step does not answer. A new question replaces it. */
   readonly hasOpenQuestion: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface PlanDeps {
   readonly core: Core;
   readonly dialogs: OpenDialogs;
   readonly generation: GenerationView;
-  /** A button was pressed that is not one of that conversation, or of nobody any more: nothing of it runs. */
+  /** A button was pressed that belongs to another conversation or no longer exists. Nothing runs for it. */
   readonly refusedPress: (endpoint: string) => void;
 }
 
@@ -51,8 +51,8 @@ export async function planItem(deps: PlanDeps, row: InboxRow, payload: Payload):
 }
 
 /**
- * Whether an arrival would find no handler at all, told without a read: nothing of the person is open here and no button was pressed. It is not
- * stored yet, and no attempt is counted: nothing of a plugin runs, its patterns included.
+ * True if the arrival certainly has no handler: the user has no open dialog, no button was pressed, nothing listens. Runs before the item is stored
+ * and counted, so no read is made and no plugin code runs, patterns included.
  */
 export function isForNobody(
   { dialogs, generation }: { readonly dialogs: OpenDialogs; readonly generation: GenerationView },
@@ -66,7 +66,7 @@ export function isForNobody(
     const { capabilities, commands } = generation;
     return !mayBeHeard(arrival, { endpoint, capabilities, prefix: commands.prefix });
   } catch {
-    return false; // whoever handles it says what is wrong with it
+    return false; // the handling reports the fault
   }
 }
 
@@ -117,7 +117,7 @@ function directStep(
   };
 }
 
-/** Stored data through the schema of the code that runs now: what does not fit is said, never guessed. */
+/** Stored data, checked against the schema of the current code. Data that does not fit is an error. */
 function directInput(capability: Capability | undefined, payload: Exclude<Payload, { kind: 'arrival' }>): unknown {
   switch (payload.kind) {
     case 'task':
@@ -140,7 +140,7 @@ function directInput(capability: Capability | undefined, payload: Exclude<Payloa
   }
 }
 
-/** JSON whose `__proto__` keys are dropped. */
+/** Parses JSON without `__proto__` keys. */
 const parseJson = (text: string): unknown =>
   JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
 
@@ -154,7 +154,7 @@ async function readStored(
   return { dialog, pressed: await readPressed(core, row.endpoint, arrival) };
 }
 
-/** A number that may name an entry of a listed menu. */
+/** A number that may select an entry of a listed menu. */
 const menuNumber = (arrival: Arrival): string | undefined =>
   arrival.kind === 'message' ? /^\s*(\d{1,3})\s*$/.exec(plainText(arrival.text))?.[1] : undefined;
 
@@ -162,7 +162,7 @@ async function readPressed(core: Core, endpoint: string, arrival: Arrival): Prom
   const conversation = arrival.conversation.id;
   const number = menuNumber(arrival);
   const button = arrival.kind === 'pressed' ? await readButton(core.reader, arrival.token) : undefined;
-  // A token counts where its button was sent, and nowhere else: whoever has seen it may not press it from another place.
+  // A token is valid only in the conversation of its button, so nobody can press it from elsewhere.
   const isHere = button?.endpoint === endpoint && button.conversation === conversation;
   const listed =
     number === undefined
@@ -172,7 +172,7 @@ async function readPressed(core: Core, endpoint: string, arrival: Arrival): Prom
   return found && { action: found.action, data: JSON.parse(found.data) as unknown };
 }
 
-/** Whose open dialog: one a person in one place. */
+/** Key of an open dialog: one a person and conversation. */
 export const dialogOwner = (endpoint: string, { conversation, user }: Arrival): string =>
   laneName(endpoint, conversation.id, conversation.thread ?? '', user.id);
 
@@ -181,7 +181,7 @@ export function causeOf(row: InboxRow, payload: Payload | undefined, attempt: nu
   if (payload?.kind !== 'arrival') return { id, receivedAt, attempt, chat: undefined };
   const { arrival } = payload;
   const { user: person, conversation: place } = arrival;
-  // By name: what else an adapter left in there is not the plugin's, and the endpoint is the one that it came through.
+  // Fields are copied by name. Extra fields of the adapter stay out, and the endpoint is the one that received the arrival.
   const user: User = { endpoint, id: person.id, name: person.name, admin: person.admin };
   const conversation: Conversation = {
     endpoint,

@@ -1,9 +1,9 @@
-// Who handles an arrival, in which order. Pure: what is stored (open dialog, pressed button) comes in as arguments.
+// Selects and orders the handlers of an arrival. Pure: stored data (open dialog, pressed button) is passed in.
 //
-//   P1  `before` listeners; then at most one claimant: a pressed button, a command, this person's open dialog; when nobody
-//       claimed, `normal`, then `after` listeners. Inside each: order of slots, then of registration.
-//   P2  A claimant is the last step, so its unit ends the item: a claim that was committed is never routed again.
-//   P3  A pattern that takes too long for a text (sdk/limited-match.ts) costs its listener this item, and nobody else.
+//   ROUTING-1  Order: `before` listeners, then at most one claimant (a pressed button, a command, the user's open dialog). Without a claimant:
+//              `normal`, then `after` listeners. Within each group: order of slots, then of registration.
+//   ROUTING-2  A claimant is the last step, so its transaction ends the item. A committed claim is never routed again.
+//   ROUTING-3  A pattern that exceeds its time limit for a text makes only its own listener miss the item.
 
 import { arrivedFile } from '../../files/file-source.ts';
 import type { Arrival, Message, MessageRef, Segment, UserRef } from '../../sdk/index.ts';
@@ -40,16 +40,16 @@ export type Step =
   | { readonly kind: 'gone'; readonly id: string };
 
 export interface Stored {
-  /** This person's open dialog here, if it has not expired. */
+  /** The user's open dialog in this conversation, unless it has expired. */
   readonly dialog: DialogRow | undefined;
-  /** What the pressed button, or the number of a listed one, stands for. */
+  /** The action of a pressed button, or of a number in a listed menu. */
   readonly pressed: { readonly action: string; readonly data: unknown } | undefined;
 }
 
-/** The action of buttons that a dialog makes from its choices. */
+/** Action of the buttons that a dialog makes from its choices. */
 export const ANSWER_ACTION = 'svc.answer';
 
-/** What serves: the endpoint that the arrival came from, and the capabilities of the current generation. */
+/** The endpoint of the arrival, and the capabilities of the serving generation. */
 export interface Serving {
   readonly endpoint: string;
   readonly capabilities: Capabilities;
@@ -65,19 +65,19 @@ export function route(arrival: Arrival, stored: Stored, serving: Serving): reado
   return heard([...ranked('before'), ...ranked('normal'), ...ranked('after')], arrival, serving);
 }
 
-/** Whether anybody may handle it where nothing is stored for this person. No pattern is asked: who has one may. */
+/** True if a handler may exist although nothing is stored for this user. Patterns are not evaluated: a listener with a pattern counts. */
 export function mayBeHeard(arrival: Arrival, serving: Serving): boolean {
   if (listenersOf(arrival, serving).length > 0) return true;
   return claimOf(arrival, { dialog: undefined, pressed: undefined }, serving) !== undefined;
 }
 
-/** Those that listen to such an arrival, their patterns not asked yet. */
+/** Listeners for such an arrival. Their patterns are not evaluated yet. */
 function listenersOf(arrival: Arrival, { capabilities }: Serving): readonly ListenerCapability[] {
   const text = saidIn(arrival);
   return capabilities.ofKind('on').filter((one) => one.spec.on === arrival.kind && mayMatch(one, arrival, text));
 }
 
-/** The steps of those whose pattern is in the text; all patterns are asked at once. */
+/** Steps of the listeners whose pattern matches. All patterns are evaluated together. */
 function heard(listeners: readonly ListenerCapability[], arrival: Arrival, { endpoint }: Serving): readonly Step[] {
   const event = eventOf(endpoint, arrival);
   const patterns = listeners.flatMap(({ spec }) => (spec.text instanceof RegExp ? [spec.text] : []));
@@ -93,7 +93,7 @@ function heard(listeners: readonly ListenerCapability[], arrival: Arrival, { end
 const reasonOf = ({ id, spec }: ListenerCapability): string =>
   `${id}: its pattern ${String(spec.text)} took more than ${LIMIT_MS} ms for this text`;
 
-/** What listeners match: an edited text is one, but no command and no answer. */
+/** Text for listeners. They also see edited texts; commands and dialogs do not. */
 const saidIn = (arrival: Arrival): string =>
   arrival.kind === 'message' || arrival.kind === 'edited' ? plainText(arrival.text) : '';
 const textOf = (arrival: Arrival): string => (arrival.kind === 'message' ? plainText(arrival.text) : '');
@@ -148,7 +148,7 @@ function mayMatch({ spec }: ListenerCapability, arrival: Arrival, text: string):
   return typeof spec.text !== 'string' || text === spec.text;
 }
 
-/** What a listener gets as its event. */
+/** The event object that a listener gets. */
 function eventOf(endpoint: string, arrival: Arrival): unknown {
   const ref = (id: string): MessageRef => ({ endpoint, conversation: arrival.conversation.id, id });
   switch (arrival.kind) {
@@ -187,7 +187,7 @@ const segmentsOf = (text: string | readonly Segment[], endpoint: string): readon
 const personOf = (user: UserRef, endpoint: string): UserRef =>
   personRef({ ...user, endpoint: user.endpoint === '' ? endpoint : user.endpoint });
 
-/** Who is mentioned, by the word that stands for it in the plain text. */
+/** Mentioned people, by their text in the plain message. */
 const mentionsIn = (arrival: Arrival, endpoint: string): People =>
   new Map(
     arrival.kind !== 'message' || typeof arrival.text === 'string'

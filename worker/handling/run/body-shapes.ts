@@ -1,19 +1,20 @@
-// What a handler says, for plain JavaScript: a body of another form would be shown as "undefined", be stored as what it is not, or be shown to all
-// though it is for one. By hand, since every answer passes here; the text of a refusal holds nothing that a person wrote.
+// Validates what a handler says; plugins may be plain JavaScript. A wrong body would show as "undefined", be stored with a wrong type, or reach
+// everyone although it is for one person.
+// Written by hand for speed, because every answer passes here. Error texts hold no user content.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Body, Content } from '../../sdk/index.ts';
 import { toContent } from '../../sdk/message.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The body in its long form. Throws `plugin_failed` with the field and what is expected. */
+/** The body in its long form. Throws `plugin_failed` with the field and the expectation. */
 export function checkedContent(handler: string, body: unknown): Content {
   const fault = bodyFault(body);
   if (fault === undefined) return toContent(body as Body);
   throw refused(handler, `what it says: ${fault}`, 'Body');
 }
 
-/** Where something is sent to. Throws as `checkedContent` does. */
+/** Checks the target of a send. Throws `plugin_failed` with the field and the expectation. */
 export function checkTarget(handler: string, to: unknown): void {
   if (!isNamed(to, 'endpoint', 'id'))
     throw refused(handler, 'send: to has to be a conversation or a user: { endpoint, id }', 'ConversationRef');
@@ -22,7 +23,7 @@ export function checkTarget(handler: string, to: unknown): void {
     throw refused(handler, 'send: thread of to has to be a text', 'ConversationRef');
 }
 
-/** What is edited, removed or reacted to. */
+/** Checks the message of an edit, removal or reaction. */
 export function checkMessage(handler: string, call: 'edit' | 'remove' | 'react', message: unknown): void {
   if (!isMessageRef(message))
     throw refused(
@@ -36,7 +37,7 @@ export function checkEmoji(handler: string, emoji: unknown): void {
   if (typeof emoji !== 'string' || emoji === '') throw refused(handler, 'react: emoji has to be a text', 'ctx.react');
 }
 
-/** A file that is saved. */
+/** Checks a file to save. */
 export function checkFile(handler: string, { name, mime, bytes }: Fields): void {
   if (typeof name !== 'string' || typeof mime !== 'string')
     throw refused(handler, 'saveFile: name and mime have to be texts', 'ctx.saveFile');
@@ -47,7 +48,7 @@ export function checkFile(handler: string, { name, mime, bytes }: Fields): void 
 const refused = (handler: string, fault: string, declared: string): SvcError =>
   new SvcError('plugin_failed', `${handler}: ${fault}`, { hint: `see ${declared} in the declarations of svc` });
 
-/** What `ctx.reply` and `ctx.send` give back: returned, it says nothing that was not said. */
+/** True for the result of `ctx.reply` or `ctx.send`. A handler that returns it has already sent its answer. */
 export const isSaid = (result: unknown): boolean =>
   isObject(result) && typeof result['sent'] === 'string' && Object.keys(result).length === 1;
 
@@ -62,7 +63,7 @@ const FIELDS: Readonly<Record<keyof Content, (value: unknown) => string | undefi
   unsure: (value) => (value === 'again' || value === 'hold' ? undefined : "unsure has to be 'again' or 'hold'"),
 };
 
-/** What is wrong with it. */
+/** The fault of a body; undefined if there is none. */
 export function bodyFault(body: unknown): string | undefined {
   if (typeof body === 'string') return undefined;
   if (!isObject(body)) return `it has to be a text, md\`…\` or an object, got ${nameOf(body)}`;

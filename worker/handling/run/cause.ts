@@ -1,31 +1,34 @@
-// What a run is for, the keys of its effects, and the errors of its context.
+// The cause of a run, the keys of its effects, and the errors of its context.
 import { createHash } from 'node:crypto';
 import type { Conversation, User } from '../../sdk/index.ts';
 import type { Capability } from '../plan/capabilities.ts';
 
-/** What this run is for: an item of the inbox, or a request to a plugin's route. */
+/** The cause of a run: an inbox item, or a request to a plugin's route. */
 export interface Cause {
   readonly id: string;
   readonly receivedAt: number;
   readonly attempt: number;
-  /** Where a person wrote, for arrivals; `message` is the platform's id of what they wrote, edited or pressed. */
+  /** The chat of an arrival. `message` is the platform's id of the message that was written, edited or pressed. */
   readonly chat:
     | { readonly user: User; readonly conversation: Conversation; readonly endpoint: string; readonly message?: string }
     | undefined;
 }
 
-/** The same on each attempt: for ids and idempotency keys. */
+/** A key that is the same on each attempt, for ids and idempotency keys. */
 export const effectKey = (cause: Cause, capability: Capability, step: string | number): string =>
   createHash('sha256').update(`${cause.id}|${capability.keptAs}|${step}`).digest('hex').slice(0, 32);
 
 const TIMED = /^([0-9a-f]{8})-([0-9a-f]{4})-7/;
 
-/** As `effectKey`, of a call. It begins with the time of what it is for: the index of keys grows at its end, and a commit writes fewer pages. */
+/**
+ * Key of a call, the same on each attempt. It begins with the time of its cause, so new keys go to the end of the index and a commit writes fewer
+ * pages.
+ */
 export function callKey(cause: Cause, capability: Capability, number: number): string {
   const key = effectKey(cause, capability, number);
   const [, high, low] = TIMED.exec(cause.id) ?? [];
   return high === undefined ? key : `${high}${low}${key.slice(12)}`;
 }
 
-/** An error that is told by its code. */
+/** An error with a machine-readable code. */
 export const coded = (code: string, message: string): Error => Object.assign(new Error(message), { code });

@@ -1,4 +1,4 @@
-// State as handlers see it: cells read with their revision, written under a guard on what this run has read.
+// State as handlers see it. Cells are read with their revision and written under a guard on the revision that the run has read.
 
 import type { Core } from '../../core/core.ts';
 import type { Reader } from '../../database/unit.ts';
@@ -91,7 +91,7 @@ export function cellContext({ core, generation, capability, cause, run, open, ef
   };
 }
 
-/** After the first write of a run the cell is ours until the commit: later writes need no guard of their own. */
+/** The first write guards the cell until the commit, so later writes of the run need no guard. */
 function guardOf(run: Run, id: CellId, expect: 'absent' | 'any' | number | undefined): CellGuard {
   if (!isExpectation(expect))
     throw coded('no_expectation', `${id.store}: expect has to be 'absent', 'any' or a revision, a whole number from 0`);
@@ -115,8 +115,8 @@ function faultOf(known: number, expected: number): string {
 }
 
 /**
- * What cells are now of which the run has said what it expects without reading them. Running it again on fresh state would not show it: so it
- * is told by `set`, and the handler can go another way.
+ * Current revisions of cells for which the run named an expectation without reading them. A second run would expect the same, so `set` throws this
+ * time and the handler can react.
  */
 export async function findExpected(reader: Reader, { effects, read }: Run): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
@@ -144,7 +144,7 @@ interface CellOf extends StateDefinition {
   readonly cell: Cell<unknown>;
 }
 
-/** An account may be named by its short name, as in the configuration. */
+/** The owner may name an account by its short name, as in the configuration. */
 function ownerOfCell({ scope, id, generation, cell }: CellOf, { chat }: Cause): string {
   if (scope === 'plugin') return '';
   const owner = cell.owner ?? (chat && (scope === 'conversation' ? chat.conversation : chat.user));

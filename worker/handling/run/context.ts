@@ -1,5 +1,5 @@
-// The context that a handler gets. It reads what is committed, collects effects in its run, and refuses use where a later
-// attempt would lose it: inside `once`, and after the handler has ended.
+// The context of a handler. It reads committed data and collects effects in its run. It refuses use inside `once` and after the handler has ended,
+// because a later attempt would lose that effect.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Core } from '../../core/core.ts';
 import { pluginEventType } from '../../events/event-types.ts';
@@ -35,9 +35,9 @@ export interface ContextDeps {
   readonly generation: GenerationView;
   readonly files: FileSource;
   readonly turns: StateTurns;
-  /** Each line names the handler, the generation that runs it and the item. */
+  /** Each line names the handler, its generation and the item. */
   readonly logger: (capability: Capability, of: { readonly generation: number; readonly item: string }) => Logger;
-  /** Typing hints go out at once and are never repeated. */
+  /** Typing hints are sent at once and never retried. */
   readonly typing: (endpoint: string, conversation: ConversationRef) => void;
 }
 
@@ -49,7 +49,7 @@ export interface ContextOf {
   readonly groups: Readonly<Record<string, string>>;
 }
 
-/** What is misspelt would be now. */
+/** Unknown keys are refused: a misspelt `at` would otherwise schedule the task for now. */
 const WHEN: Shape = { needed: {}, other: { at: ANY, afterMs: ANY, key: ANY } };
 const insideOnce = new AsyncLocalStorage<string>();
 
@@ -104,7 +104,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
       return runOnce({ core, capability, cause, run, end: of.end, inside: insideOnce }, { step, call, options });
     },
     ...cells,
-    // Files and hints are no effects: a call of `once` may use them, a later attempt loses nothing.
+    // Files and typing hints are not effects, so a `once` call may use them: a later attempt loses nothing.
     readFile: async (file: FileRef) => {
       notOver();
       return deps.files.read(file);
@@ -173,10 +173,10 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
       run.stopped = true;
     },
   };
-  return context as unknown as Ctx & ChatCtx; // the SDK's generics are erased here: each method was written against its declaration
+  return context as unknown as Ctx & ChatCtx; // the SDK's generic types are erased here; each method follows its declaration
 }
 
-/** A person is told in private, where the platform has that; else in the conversation of that id. */
+/** Destination for a person: the private conversation if the platform has one, otherwise the conversation with that id. */
 function placeOf(
   generation: GenerationView,
   to: ConversationRef | UserRef,
@@ -188,7 +188,7 @@ function placeOf(
     : { to: { endpoint, id: direct }, isPrivate: true };
 }
 
-/** A plugin may name an account by its short name, as the configuration does. */
+/** A plugin may name an account by its short name, as in the configuration. */
 const fullRef = (generation: GenerationView, message: MessageRef): MessageRef =>
   'endpoint' in message ? { ...message, endpoint: generation.endpoint(message.endpoint) } : message;
 
@@ -197,7 +197,7 @@ interface CountedBy {
   readonly labels?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Every declared label, each with one of its declared values: so the number of series is bounded. */
+/** Requires every declared label with one of its declared values, so the number of metric series is bounded. */
 function declared({ id, labels: known = {} }: CountedBy, labels: Readonly<Record<string, string>>): typeof labels {
   const fits =
     Object.keys(labels).length === Object.keys(known).length &&
@@ -206,7 +206,7 @@ function declared({ id, labels: known = {} }: CountedBy, labels: Readonly<Record
   return labels;
 }
 
-/** What waits, and its lane, are known under the first name of the task: under another one it would not be found. */
+/** Uses the first name of the task. Under a later name, waiting tasks and their lane would not be found. */
 const taskId = (generation: GenerationView, id: string, of: string): string =>
   `task/${generation.capabilities.find(id)?.keptAs ?? id}/${of}`;
 
@@ -215,7 +215,7 @@ function dataOfTask(generation: GenerationView, id: string): unknown {
   return { type: 'object', properties: task?.kind === 'task' ? task.spec.data : {} };
 }
 
-/** Its data is stored now and read when somebody presses it. */
+/** Button data is stored now and read when the button is pressed, so it is checked here. */
 function refuseBadButton(generation: GenerationView, { id }: Capability, { label, action, data }: Button): void {
   if (action === ANSWER_ACTION) return;
   const found = generation.capabilities.find(action);
@@ -223,7 +223,7 @@ function refuseBadButton(generation: GenerationView, { id }: Capability, { label
   fitting({ type: 'object', properties: found.spec.data }, data, `${id}: button ${label} of ${action}`);
 }
 
-/** What is missing is asked for: an answer that is given as undefined is missing, one that does not fit would only show at the end. */
+/** Answers that are missing or undefined are asked for. Given answers are checked now; otherwise a fault would show only at the end. */
 function askOf(generation: GenerationView, { id }: Capability, { dialog, given }: Ask): Ask {
   const found = generation.capabilities.find(dialog);
   if (found?.kind !== 'dialog') throw coded('no_dialog', `${id}: ${dialog} is not a dialog of this generation`);
@@ -234,14 +234,14 @@ function askOf(generation: GenerationView, { id }: Capability, { dialog, given }
   return { dialog: found.id, given: checked as Ask['given'] };
 }
 
-/** Stored data as its schema wants it: what does not fit is said where it is decided, not when it comes up. */
+/** Checks stored data against its schema when it is decided, not when it is used later. */
 function fitting(schema: unknown, value: unknown, what: string): unknown {
   const checked = check(schema, value, { open: true });
   if (!checked.ok) throw coded('schema_mismatch', `${what}: ${checked.faults.join('; ')}`);
   return checked.value;
 }
 
-/** The lane that a task names; undefined: each has one of its own. */
+/** The lane that a task names; undefined: each run has its own. */
 function laneOfTask(generation: GenerationView, id: string, data: unknown): string | undefined {
   const task = generation.capabilities.find(id);
   const lane = task?.kind === 'task' ? task.spec.lane?.(data as never) : undefined;

@@ -1,7 +1,7 @@
-// What a thrown error means for a handler's item. Pure.
+// Maps a thrown error to the fate of the handler's item. Pure.
 //
-//   userError: the person is told, the item is handled · retryLater: again after its wait · giveUp: a dead letter now ·
-//   anything else: again with backoff, a dead letter at the bound of attempts.
+//   userError: the user is told, the item is handled · retryLater: retried after its wait · giveUp: a dead letter at once ·
+//   anything else: retried with backoff, a dead letter at the bound of attempts.
 import { createHash } from 'node:crypto';
 import { wholeWaitMs } from '../../../shared/time/backoff.ts';
 import { errorCode } from '../../sdk/errors.ts';
@@ -11,17 +11,17 @@ import { bodyFault } from './body-shapes.ts';
 import type { Cause } from './cause.ts';
 import type { Effect } from './run.ts';
 
-/** Code of a plugin has failed while it handled an item or answered a request. */
+/** An exception of plugin code while it handled an item or answered a request. */
 export interface PluginFailed {
   readonly capability: string;
   readonly slot: string;
   readonly during: 'handling' | 'route' | 'webhook';
   /** The item, or the request to a route. */
   readonly item: string;
-  /** The one that ran it, which may have been superseded meanwhile. */
+  /** The generation that ran the code. It may have been superseded meanwhile. */
   readonly generation: number;
   readonly error: unknown;
-  /** What becomes of it: told, wait or dead; a route has answered 500. */
+  /** The fate of the item: told, wait or dead. A route has answered 500. */
   readonly outcome: string;
 }
 
@@ -30,7 +30,7 @@ export type Failure =
   | { readonly kind: 'wait'; readonly afterMs: number | undefined; readonly reason: string; readonly error: unknown }
   | { readonly kind: 'dead'; readonly reason: string; readonly error: unknown };
 
-/** `reason` is what the error says, without secrets. */
+/** `reason` is the error message with secrets masked. */
 export function failureOf(
   error: unknown,
   { reason, attempt, limit }: { readonly reason: string; readonly attempt: number; readonly limit: number },
@@ -52,7 +52,7 @@ export function failureOf(
   };
 }
 
-/** What the person who asked is told, as an effect; nothing where nobody asked. A replayed item that fails again tells again. */
+/** The message to the user who asked, as an effect; none if nobody asked. A replayed item that fails again tells the user again. */
 export function sorryEffect(
   failure: Exclude<Failure, { kind: 'wait' }>,
   of: { readonly cause: Cause; readonly handler: string; readonly ref: string; readonly at: number },
@@ -69,5 +69,5 @@ export function sorryEffect(
   ];
 }
 
-/** The last part of an item's id: enough for a person to say and for `svc inbox show` to find. */
+/** The last 12 digits of an item's id. Short enough to say, and `svc inbox show` finds the item by it. */
 export const shortRef = (id: string): string => id.slice(-12);

@@ -1,4 +1,4 @@
-// A page of state as a run sees it: what is committed, and over it what the run has set and removed.
+// A page of state as a run sees it: committed cells, overlaid with the writes and removals of the run.
 import type { Reader } from '../../database/unit.ts';
 import { readCells } from '../handling-store.ts';
 import type { Effect, Run } from './run.ts';
@@ -15,7 +15,7 @@ export interface ListedCell {
   readonly key: string;
   /** As JSON. */
   readonly value: string;
-  /** Undefined: written by the run itself. */
+  /** Undefined if the run itself wrote the cell. */
   readonly revision?: number;
 }
 
@@ -23,7 +23,7 @@ export async function listCells(reader: Reader, page: CellPage, run: Run): Promi
   const { store, owner, prefix, after, limit } = page;
   const range = { store, owner, from: prefix, to: `${prefix}\u{10ffff}`, after };
   const written = writtenIn(run.effects, page);
-  // As many more as are written over: so many of the rows may be gone.
+  // Reads extra rows, because each overwritten key may remove one of them.
   const rows = await readCells(reader, { ...range, limit: limit + written.size });
   const own = [...written].flatMap(([key, value]) => (value === undefined ? [] : [{ key, value }]));
   const listed: readonly ListedCell[] = [...rows.filter(({ key }) => !written.has(key)), ...own]
@@ -33,7 +33,7 @@ export async function listCells(reader: Reader, page: CellPage, run: Run): Promi
   return listed;
 }
 
-/** Undefined: removed. */
+/** Writes of the run within the page. Undefined: removed. */
 function writtenIn(
   effects: readonly Effect[],
   { store, owner, prefix, after }: CellPage,
@@ -48,5 +48,5 @@ function writtenIn(
   return written;
 }
 
-/** As SQLite orders texts: by their bytes, where JavaScript compares halves of characters. */
+/** Compares UTF-8 bytes, as SQLite orders texts. JavaScript compares UTF-16 code units. */
 const compareKeys = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));

@@ -1,10 +1,10 @@
-// `once`: a call to the outside whose result is stored before the handler goes on.
+// `once`: an external call whose result is stored before the handler goes on.
 //
-//   O1  A stored result is given back; the call is not made again.
-//   O2  With `unsure: 'hold'` the call is marked before it is made: one that did not come back with a result is never made a second time.
-//       What it throws is such an end too (a lost connection tells nothing), but for what an author throws to say what is to happen.
-//   O3  Otherwise a thrown error is not kept: a later attempt calls again under the same key.
-//   O4  What JSON would keep nothing of is refused, so that the first attempt sees what a later one would.
+//   ONCE-1  A stored result is returned without another call.
+//   ONCE-2  With `unsure: 'hold'` the call is marked on disk before it is made. A call that ended without a result is never repeated. A thrown error
+//           counts as no result (a lost connection proves nothing), unless the author throws `retryLater`, `giveUp` or `userError`.
+//   ONCE-3  Otherwise a thrown error is not stored. A later attempt calls again with the same key.
+//   ONCE-4  A result that JSON cannot hold is refused, so the first attempt sees the same value as a later one.
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { type Core, commitOrThrow, reasonOf } from '../../core/core.ts';
 import type { Statement } from '../../database/unit.ts';
@@ -36,7 +36,7 @@ interface Call {
 }
 
 const LARGEST_RESULT_BYTES = 65_536;
-/** Misspelt, `hold` would be `again`. */
+/** Unknown options are refused: a misspelt `unsure` would turn `hold` into `again`. */
 const OPTIONS: Shape = { needed: {}, other: { unsure: oneOf('again', 'hold'), timeoutMs: ANY } };
 
 export async function runOnce(caller: Caller, { step, call, options }: Call): Promise<unknown> {
@@ -102,5 +102,5 @@ function textOf(value: unknown, where: string): string {
 
 const parseResult = (text: string | null): unknown => (text === null ? undefined : JSON.parse(text));
 
-/** Results are needed no longer once what the run decided is committed. */
+/** Deletes the stored results. They are not needed once the run's decision is committed. */
 export const forgetSteps = (of: { readonly item: string; readonly handler: string }): Statement => forgetResults(of);

@@ -1,4 +1,4 @@
-// The end of one run: with its generation or at its time limit. Leaves nothing on the generation's signal when it is over.
+// Ends one run: when its generation is retired or at its time limit. Removes its listener from the generation's signal afterwards.
 import { guardedSignal, sharedAbort } from '../../../shared/time/abort.ts';
 import type { Clock } from '../../../shared/time/clock.ts';
 import { coded } from './cause.ts';
@@ -7,15 +7,15 @@ export class RunEnd {
   readonly #generation: AbortSignal;
   readonly #failed: (error: unknown) => void;
   readonly #retired = (): void => this.abort(coded('retired', 'the generation was retired before the handler ended'));
-  /** Made at its first use: most handlers never ask for it. */
+  /** Created at first use, because most handlers never need it. */
   #controller: AbortController | undefined;
   #signal: AbortSignal | undefined;
   #reason: Error | undefined;
   #reject: (reason: Error) => void = () => {};
-  /** Rejects at the abort. */
+  /** Rejects when the run is aborted. */
   readonly aborted: Promise<never>;
 
-  /** `failed` is told what a listener of a plugin throws. */
+  /** `failed` gets the exceptions of a plugin's abort listeners. */
   constructor(generation: AbortSignal, failed: (error: unknown) => void) {
     this.#generation = generation;
     this.#failed = failed;
@@ -32,7 +32,7 @@ export class RunEnd {
     return this.#signal;
   }
 
-  /** A signal that aborts after so long, too, unless that is cancelled. */
+  /** A signal that aborts with the run or after `timeoutMs`, unless the timeout is cancelled. */
   within(timeoutMs: number, clock: Clock): { readonly signal: AbortSignal; cancel(): void } {
     const limited = new AbortController();
     const source = this.#source();

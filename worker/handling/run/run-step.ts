@@ -1,4 +1,4 @@
-// One run of one handler: makes its input and context, runs it under its time limit, and gives back what it decided.
+// One run of one handler: prepares input and context, runs the handler under its time limit, and returns its decision.
 import { readableError } from '../../../shared/svc-error.ts';
 import { userError } from '../../sdk/errors.ts';
 import type { Body, ChatCtx, Ctx } from '../../sdk/index.ts';
@@ -24,7 +24,7 @@ export interface StepOf {
   readonly deps: ContextDeps;
   readonly step: PlannedStep;
   readonly cause: Cause;
-  /** The run before this one, whose state has moved. */
+  /** The previous run, whose state had changed before its commit. */
   readonly moved?: Run | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface HandlerOf {
   readonly moved?: Run | undefined;
 }
 
-/** Runs `body` with a context under the handler's time limit. Used for items and, without an item, for routes. */
+/** Runs `body` with a context under the handler's time limit. Used for items and for plugin routes, which have no item. */
 export async function runHandler(
   { deps, capability, cause, groups = {}, moved }: HandlerOf,
   body: (ctx: Ctx & ChatCtx, run: Run) => Promise<unknown>,
@@ -81,10 +81,10 @@ interface Invocation extends StepOf {
   readonly run: Run;
 }
 
-/** A person answers one question at a time in one place. */
+/** A user has one open question at a time in a conversation. */
 const ENDED = 'The open question is dropped: here is another one.';
 
-/** Dialogs that one run begins; more of them ask each other without an end. */
+/** Bounds the dialogs of one run, because dialogs may ask each other without end. */
 const MOST_ASKS = 100;
 
 async function invoke(of: Invocation): Promise<void> {
@@ -93,7 +93,7 @@ async function invoke(of: Invocation): Promise<void> {
     if (result !== undefined && cause.chat !== undefined && !isSaid(result)) ctx.reply(result as Body);
   };
   const result = await callOf(of);
-  // A dialog that has nothing left to ask is over at once, and what it runs may ask the next one.
+  // A dialog with nothing left to ask ends at once, and its handler may begin the next one.
   for (let asked = 0, next = run.asks.shift(); next !== undefined; next = run.asks.shift()) {
     asked += 1;
     if (asked > MOST_ASKS) throw new Error(`${next.dialog} is asked without an end`);
@@ -169,7 +169,7 @@ async function answerDialog(
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Asks the next question, or runs the dialog's handler when everything is known. */
+/** Asks the next question, or runs the dialog's handler if all answers are known. */
 async function advance(
   { ctx, run, deps }: Invocation,
   dialog: DialogCapability,

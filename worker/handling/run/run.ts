@@ -1,4 +1,4 @@
-// What one run of one handler has collected so far. Effects are data; nothing of them is visible before the unit commits.
+// Effects that one run of a handler has collected. Effects are data; none is visible before the commit.
 
 import type { PluginEventType } from '../../events/event-types.ts';
 import type { Content, ConversationRef, MessageRef } from '../../sdk/index.ts';
@@ -28,7 +28,7 @@ export type Effect =
       readonly lane: string;
       readonly data: string;
       readonly at: number;
-      /** So long from now, and not at a time of day. */
+      /** True for a delay from now, false for a time of day. */
       readonly isWait: boolean;
     }
   | { readonly kind: 'cancel'; readonly id: string; readonly capability: string }
@@ -51,7 +51,7 @@ export interface DialogRow {
   readonly expiresAt: number;
 }
 
-/** A dialog to begin, with the answers that are known. */
+/** A dialog to begin, with the answers already known. */
 export interface Ask {
   readonly dialog: string;
   readonly given: Readonly<Record<string, unknown>>;
@@ -60,15 +60,15 @@ export interface Ask {
 const NOTHING_FOUND: ReadonlyMap<string, number> = new Map();
 
 export class Run {
-  /** Revisions of cells that the run before this one was wrong about; 0: absent. */
+  /** Actual revisions of cells for which the previous run expected another one; 0: absent. */
   readonly found: ReadonlyMap<string, number>;
   readonly effects: Effect[] = [];
   readonly read = new Map<string, number>();
-  /** As JSON, undefined where it was unset: what a handler does to the value that it gave is not stored. */
+  /** As JSON, so later changes to the handler's object have no effect. Undefined: the cell was unset. */
   readonly written = new Map<string, string | undefined>();
   readonly steps = new Set<string>();
   readonly asks: Ask[] = [];
-  /** null ends the open dialog, a row opens one or goes on in it, undefined leaves it. */
+  /** A row opens or continues a dialog, null ends the open one, undefined leaves it. */
   dialog: DialogRow | null | undefined;
   stopped = false;
   closed = false;
@@ -78,7 +78,7 @@ export class Run {
     this.found = found;
   }
 
-  /** What the handler is shown of a cell. What it decides may depend on its first look: a later one does not change the guard. */
+  /** Records a revision that the handler has seen. Its decision may depend on the first read, so a later read does not change the guard. */
   sees(cell: CellId, revision: number): void {
     const key = cellKey(cell);
     if (!this.read.has(key)) this.read.set(key, revision);
@@ -90,5 +90,5 @@ export class Run {
   }
 }
 
-/** Owners and keys may hold any character. */
+/** JSON keeps the parts apart, because owners and keys may hold any character. */
 export const cellKey = ({ store, owner, key }: CellId): string => JSON.stringify([store, owner, key]);

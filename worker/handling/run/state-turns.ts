@@ -1,9 +1,10 @@
-// Who goes next among runs that depend on the same state. Of many that have read a cell one commits and all others run again: without turns
-// most of them would use up their attempts while others overtake them.
+// Turns of runs that depend on the same state. Of many runs that have read a cell, one commits and the others run again.
+// Without turns, most of them would exhaust their attempts while others overtake them.
 //
-//   T1  A run whose state has moved waits for those before it, first come first served, and runs again alone among them.
-//   T2  While somebody waits, a run that has not waited does not overtake: it gets in line.
-//   T3  Slow is not alone: a turn is over after PATIENCE_MS, a wait after LONGEST_WAIT_MS. The guards of the units decide, turns only spare work.
+//   STATE-TURNS-1  A run whose state has changed waits for the runs before it, in order, and then runs again alone among them.
+//   STATE-TURNS-2  While a run waits, a run that has not waited does not overtake it but joins the line.
+//   STATE-TURNS-3  A slow run does not block the others: a turn ends after PATIENCE_MS, a wait after LONGEST_WAIT_MS. Correctness rests on the guards
+//                  of the transactions; turns only save work.
 import { within } from '../../../shared/time/abort.ts';
 import type { Clock } from '../../../shared/time/clock.ts';
 import { cellKey, type Effect, type Run } from './run.ts';
@@ -13,14 +14,14 @@ const LONGEST_WAIT_MS = 5_000;
 
 export class StateTurns {
   readonly #clock: Clock;
-  /** By what they depend on: the end of the last turn in line. */
+  /** By state: the end of the last turn in line. */
   readonly #lines = new Map<string, Promise<void>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** For one handler and one item. */
+  /** A turn for one handler and one item. */
   begin(): StateTurn {
     return new StateTurn(this.#clock, this.#lines);
   }
@@ -38,12 +39,12 @@ export class StateTurn {
     this.#lines = lines;
   }
 
-  /** T2. */
+  /** False if another run waits for the same state and this one has not waited. */
   mayCommit({ effects }: Run): boolean {
     return this.#hasWaited || this.#lines.size === 0 || !statesOf(effects).some((state) => this.#lines.has(state));
   }
 
-  /** What the run depends on has moved: resolves when it is to run again. */
+  /** The state of the run has changed. Resolves when it may run again. */
   async take({ effects }: Run): Promise<void> {
     this.end();
     const states = statesOf(effects);
@@ -52,7 +53,7 @@ export class StateTurn {
     const turn = new Promise<void>((resolve) => {
       giveBack = resolve;
     });
-    // In all lines at once: whoever comes later is behind in each, so that no two wait for each other.
+    // Joins all lines at once, so a later run is behind in each and no two runs wait for each other.
     for (const state of states) this.#lines.set(state, turn);
     const release = (): void => {
       for (const state of states) if (this.#lines.get(state) === turn) this.#lines.delete(state);
@@ -68,7 +69,7 @@ export class StateTurn {
   }
 }
 
-/** What the unit of these effects guards. */
+/** The states that the transaction of these effects guards. */
 function statesOf(effects: readonly Effect[]): readonly string[] {
   const states = effects.flatMap((effect) => {
     if (effect.kind === 'cell') return effect.expect.kind === 'revision' ? [cellKey(effect.cell)] : [];

@@ -1,7 +1,7 @@
-// What is stored against the schema of the capability that reads it: a newer one may have narrowed it since.
+// Checks stored data against the current schema of its capability, which may have been narrowed since.
 import { check } from '../../sdk/schema/check.ts';
 
-/** The value as the schema wants it, keys that it does not name dropped. Throws what ends the handler for good. */
+/** The value in the form of the schema, without unknown keys. Throws `handler_fatal`, which ends the handler without a retry. */
 export function fitting(schema: unknown, value: unknown): unknown {
   const result = check(schema, value, { open: true });
   if (!result.ok)

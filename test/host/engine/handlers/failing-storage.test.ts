@@ -68,7 +68,7 @@ describe('an attempt whose outcome the storage does not take', () => {
     assert.deepEqual(host.platform.said('dm-ann'), ['first', 'second']);
   });
 
-  it('runs no handler again whose own unit was stored (H1)', async (t) => {
+  it('runs no handler again whose own unit was stored (HANDLE-ITEM-1)', async (t) => {
     const { plugin, ran } = twoHandlers();
     const host = await started(t, plugin);
     const storage = breakStorage(host, 1);
