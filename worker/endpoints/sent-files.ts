@@ -31,7 +31,9 @@ export class SentFiles {
     return { ...opened, content: () => this.#content(file, opened) };
   }
 
-  /** Makes a send. Throws the host's failure if one of these files could not be read, unless the platform took the send or asked to wait. */
+  /**
+   * Makes a send. If one of these files could not be read, throws the host's failure. A send that the platform took or postponed keeps its result.
+   */
   async during(files: readonly FileRef[], make: () => Promise<SendResult>): Promise<SendResult> {
     if (files.length === 0) return make();
     const send: Send = { failure: undefined };

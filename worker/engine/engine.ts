@@ -1,5 +1,5 @@
 // The path of a message: inbox → dispatcher → handlers of the serving generation → outbox → sender → accounts, with timers beside it.
-// The engine knows no HTTP and no process. `app.ts` adds them; `svc/testing` adds a manual clock and an in-memory platform.
+// The engine knows no HTTP and no process: the host adds them, and `svc/testing` adds a manual clock and an in-memory platform.
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import type { Core } from '../core/core.ts';
 import type { TimeLeft } from '../core/drain-times.ts';

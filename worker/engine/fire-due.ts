@@ -1,4 +1,4 @@
-// What a due row does when its time has come, by its kind.
+// Actions of due rows when their time has come, by kind of row.
 import { uuidv7 } from '../../shared/identifiers.ts';
 import { type Core, commitOrThrow } from '../core/core.ts';
 import type { Statement } from '../database/unit.ts';

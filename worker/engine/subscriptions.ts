@@ -1,4 +1,4 @@
-// Plugin subscriptions to events. Each subscriber follows the event history by a stored position and gets every event of its type as an inbox item:
+// Plugin subscriptions to events. Each subscriber follows the event history by a stored position. It gets every event of its type as an inbox item,
 // in order, at least once. A new subscriber starts at the newest event.
 //
 //   SUBSCRIPTIONS-1  The position is committed with each item, and every 30 s while no event matches. So every reported gap is a real one.

@@ -5,8 +5,8 @@
 //                own part first; only the excess counts against the shared room. A bound below ten items reserves nothing.
 //   ADMISSION-3  An endpoint with nothing else open may hand in one batch larger than its part, within the bound. Otherwise a large body or page
 //                could never get in.
-//   ADMISSION-4  The host's own items (tasks, jobs, events for subscribers) leave a tenth of the bound free, because messages are more urgent. The
-//                endpoints divide the rest.
+//   ADMISSION-4  The host's own items (tasks, jobs, events for subscribers) leave a tenth of the bound free. Messages are more urgent. The endpoints
+//                divide the rest.
 import { SvcError } from '../../shared/svc-error.ts';
 
 export interface Amount {

@@ -1,5 +1,5 @@
 // Brings stored items to the handlers of the serving generation, one item of a lane at a time. The attempt is counted on disk before plugin code
-// runs. The count is part of the transaction that stored the item or ended the item before it, or of a claim of its own.
+// runs. The count joins the transaction that stored the item or ended the item before it. Otherwise it is a transaction of its own.
 import type { Core } from '../core/core.ts';
 import { readCrashes } from '../database/starts-ledger.ts';
 import { ClaimAhead, type NextInLane } from '../lanes/claim-ahead.ts';

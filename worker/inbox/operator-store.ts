@@ -58,7 +58,7 @@ export function settleCalls(id: string, answer: 'again' | 'done'): Statement {
 export const readCalled = (reader: Reader, id: string): Promise<{ step: string } | undefined> =>
   reader.first(sql.selectFrom('once_results').select('step').where('item_id', '=', id).where('state', '=', 'called'));
 
-/** Ends an item. If it became dead after the operator saw it, the guard refuses the drop, because death has already ended its wait. */
+/** Ends an item. If the item became dead after the operator saw it, the guard refuses the drop. */
 export function dropItem(row: SeenItem & Pick<InboxRow, 'state'>, at: number, reason: string): Statement {
   return statement(
     changed(row)

@@ -18,7 +18,7 @@ export type Payload =
     }
   | { readonly kind: 'cron'; readonly due: number };
 
-/** `sentAt` comes first in an arrival, so that the text after it is the same for two deliveries of one arrival. */
+/** `sentAt` comes first in an arrival. The text after it is then equal for two deliveries of one arrival. */
 export function writePayload(payload: Payload): string {
   if (payload.kind !== 'arrival') return JSON.stringify(payload);
   const { sentAt, ...rest } = payload.arrival;

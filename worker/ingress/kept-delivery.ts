@@ -1,9 +1,9 @@
-// What is stored of a delivery beside its text: an id if the platform gives none, and headers without secrets.
+// Parts of a delivery stored with its text: an id if the platform gives none, and headers without secrets.
 import { createHash } from 'node:crypto';
 import type { Core } from '../core/core.ts';
 import type { HeaderMap, RawRequest } from '../sdk/index.ts';
 
-/** Two deliveries without a platform id count as the same if their bodies are equal and both fall into one window of this length. */
+/** Ids made from the body also name a window of this length: equal bodies within one window count as one delivery. */
 const WEAK_BUCKET_MS = 600_000;
 const SECRET_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
 

@@ -1,8 +1,8 @@
 // HTTP deliveries to an account of an adapter, or to a webhook that a plugin registered.
 //
 //   WEBHOOKS-1  A delivery is verified over its raw bytes, stored once an id, then acknowledged. No 2xx comes before the commit.
-//   WEBHOOKS-2  A verified delivery that cannot be parsed becomes a dead letter and is acknowledged, because the platform would only send the same
-//               again. It is logged at most once a minute.
+//   WEBHOOKS-2  A verified delivery that cannot be parsed becomes a dead letter and is acknowledged. A retry of the platform would bring the same
+//               body. It is logged at most once a minute.
 //   WEBHOOKS-3  A wrong signature gets 401 without detail. It is counted, logged at most once a minute, and never stored.
 //   WEBHOOKS-4  An exception in a plugin or adapter gets 500 without detail. It is counted and reported; the platform retries.
 //   WEBHOOKS-5  Stored headers hold no secret. Some platforms send their secret as a header.

@@ -1,7 +1,7 @@
 // Claims an item in the transaction that ends the item before it in its lane. A lane with a backlog needs one commit an item instead of two.
 //
-//   CLAIM-AHEAD-1  Only an item that this process has just stored and never begun is claimed this way, because its attempts and state are known. An
-//                  item that was in hand when a process died is claimed in a transaction of its own, so that the death is counted.
+//   CLAIM-AHEAD-1  Only an item that this process has just stored and never begun is claimed this way. Its attempts and state are known. An item that
+//                  was in hand at a process death is claimed in a transaction of its own, which counts the death.
 import type { Core } from '../core/core.ts';
 import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
 import { commitClaiming } from './claims.ts';

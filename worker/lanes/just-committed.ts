@@ -1,7 +1,7 @@
 // Cache of rows that this process has just committed, so that their runner need not read them back.
 //
 //   JUST-COMMITTED-1  A row enters the cache after its commit and is given out once; later readers use the disk. A runner also removes its row at the
-//                     end, because it may have read the disk before the row was cached.
+//                     end. The runner may have read the disk before the row was cached.
 //   JUST-COMMITTED-2  A row is on disk before its commit is answered. A reader that finds the row in between waits for the answer.
 //   JUST-COMMITTED-3  The cache is bounded in rows and bytes. Rows that do not fit are read from disk.
 //

@@ -8,7 +8,7 @@
 //                 may hold some back.
 //   QUARANTINE-3  A death is counted once for each item in hand, when the item begins again or is set aside. An item that has not begun since was not
 //                 in hand at the next death.
-//   QUARANTINE-4  An item with two deaths causes no third for `quarantineMs`, so the restart budget of the supervisor is not used up.
+//   QUARANTINE-4  An item with two deaths causes no third for `quarantineMs`. The restart budget of the supervisor is therefore not used up.
 //   QUARANTINE-5  Many such items together do not use up the restart budget either. After WARY_AT deaths within `quarantineMs`, an item is set aside
 //                 at its first death. After REST_AT deaths nothing starts until the oldest death is out of that window. Deliveries are stored
 //                 meanwhile.

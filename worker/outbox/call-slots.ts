@@ -1,5 +1,5 @@
-// Limits concurrent calls of an endpoint. Waiting calls keep their order. With `patienceMs`, a slow call gives up its slot before it ends, so a
-// hanging call does not block the others.
+// Limits concurrent calls of an endpoint. Waiting calls keep their order. With `patienceMs`, a slow call gives up its slot before it ends. A hanging
+// call then does not block the others.
 import type { Clock } from '../../shared/time/clock.ts';
 
 export interface CallSlotsOptions {

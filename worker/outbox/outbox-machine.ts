@@ -11,9 +11,9 @@
 //
 // The platform's Retry-After is used as it is for the first two failures. After that the delay is at least the backoff, as for other failures.
 //
-// The bound `outbox.maxAttempts` counts all attempts, including those cut by a crash, so a send that kills the process becomes a dead letter.
-// The backoff counts only attempts that ended, because a crash is not the platform's fault.
-// Sends in hand at a process death go out one at a time afterwards. At a send's second death it is set aside for a time.
+// The bound `outbox.maxAttempts` counts all attempts, including those cut by a crash. A send that kills the process therefore becomes a dead letter.
+// The backoff counts only attempts that ended, because a crash is not the platform's fault. Sends in hand at a process death go out one at a time
+// afterwards. At a send's second death it is set aside for a time.
 import { wholeWaitMs } from '../../shared/time/backoff.ts';
 import type { SendResult } from '../sdk/index.ts';
 

@@ -2,14 +2,13 @@
 //
 //   RESENDS-1  If the platform keeps a key for a limited time (`idempotent: { forMs }`), the time counts from the storing of the send. No attempt is
 //              older.
-//   RESENDS-2  A message that another send of the conversation made is never taken for this send, even if both look alike. Otherwise this send would
-//              be lost.
+//   RESENDS-2  A message made by another send is never taken for this send, even if both look alike. Otherwise this send would be lost.
 import type { Core } from '../core/core.ts';
 import type { Can, Outgoing } from '../sdk/index.ts';
 import type { OutboxRow } from './outbox-store.ts';
 import { readMessagesBeside } from './sent-message.ts';
 
-/** True if calls of an account may run concurrently, because after a crash each call can be identified by its key. */
+/** True if calls of an account may run concurrently. After a crash, each call is identified by its key. */
 export const knowsKeys = ({ idempotent = false }: Can): boolean => idempotent !== false;
 
 /**
@@ -21,7 +20,7 @@ export function dropsResend({ idempotent = false }: Can, { created_at: storedAt 
   return at >= storedAt && at - storedAt <= idempotent.forMs;
 }
 
-/** Marks the call as a repeat if the platform does not drop it, so that the adapter can look for the earlier attempt. */
+/** Marks the call as a repeat if the platform does not drop it. The adapter can then look for the earlier attempt. */
 export async function asResend(
   { clock, reader }: Pick<Core, 'clock' | 'reader'>,
   call: Outgoing,

@@ -138,7 +138,7 @@ export class SendAttempt {
     const outcome = await this.#stored(() => {
       if (end.kind === 'returned') return this.#returnToLine(row, end);
       const verdict = this.#judge(row, end.kind === 'ours' ? { ...end, kind: 'threw' } : end, { attempts, can });
-      // If a repeat is not allowed and the send may have gone out, the operator decides, even after a failure of the host.
+      // The send may have gone out and must not be repeated. The operator decides, even after a failure of the host.
       return end.kind === 'ours' && verdict.kind !== 'unknown'
         ? this.#putOff(row, end.reason)
         : this.#end(row, verdict, attempts);

@@ -28,7 +28,7 @@ export interface Pace {
   readonly rate: SendRate;
   readonly slots: CallSlots;
   /**
-   * For platforms that do not drop repeats. The slot is held until the result is stored, so a crash leaves at most one call of an account without a
+   * For platforms that do not drop repeats. The slot is held until the result is stored. A crash then leaves at most one call of an account without a
    * result.
    */
   readonly alone: CallSlots;

@@ -1,7 +1,7 @@
 // Sends the outbox to the platforms, in order within a conversation, under the rate limit of each endpoint.
 //
-//   SENDER-1  An attempt is committed before the call and its result after it, so a lost result is recognised after a crash. If the platform drops
-//             repeats, the attempt needs no commit of its own: it joins the one that stores the send or ends the send before it.
+//   SENDER-1  An attempt is committed before the call, its result after it. A lost result is therefore recognised after a crash. If the platform
+//             drops repeats, the attempt needs no commit of its own: it joins the one that stores the send or ends the send before it.
 //   SENDER-2  The idempotency key is the same on each attempt. If the platform drops repeats, nothing is shown twice. Otherwise the calls of an
 //             account run one after the other, and each result is stored before the next call. A crash then repeats at most one call.
 //             A call without an answer after PATIENCE_MS lets the next conversation go on; a crash may then repeat one of its calls as well.

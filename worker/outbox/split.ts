@@ -3,7 +3,7 @@
 //
 //   SPLIT-1  No piece exceeds the limit in the adapter's unit. No code point is cut.
 //   SPLIT-2  No text is lost except blanks at a cut. A cut is made at a paragraph, else a line, else a word, else between two grapheme clusters. A
-//            grapheme cluster (an emoji with joiners, a flag, a letter with marks) is cut only if it exceeds the limit alone.
+//            grapheme cluster (an emoji with joiners, a letter with marks) is cut only if it exceeds the limit alone.
 //   SPLIT-3  A link or mention is cut only if it exceeds the limit alone; then it becomes text.
 import type { Can } from '../sdk/adapter.ts';
 import { plainText, type Segment } from '../sdk/message.ts';

@@ -84,7 +84,7 @@ export function formerIds({ slot, kind, spec }: Capability): readonly Capability
   return Array.isArray(names) ? names.map((old) => capabilityId(slot, kind, String(old))) : [];
 }
 
-/** Returns the capability under the id that the stored work names, so that its `once` results and keys are found again. */
+/** Returns the capability under the id that the stored work names. Its `once` results and keys are then found again. */
 export function keptUnder<C extends Capability>(capability: C, id: string): C {
   const known = [capability.id, ...formerIds(capability)].find((one) => one === id);
   return known === undefined ? capability : { ...capability, keptAs: known };

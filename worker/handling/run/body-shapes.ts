@@ -1,6 +1,5 @@
-// Validates what a handler says; plugins may be plain JavaScript. A wrong body would show as "undefined", be stored with a wrong type, or reach
-// everyone although it is for one person.
-// Written by hand for speed, because every answer passes here. Error texts hold no user content.
+// Validates what a handler says; plugins may be plain JavaScript. A wrong body could show as "undefined", be stored with a wrong type, or reach
+// everyone instead of one person. Written by hand for speed, because every answer passes here. Error texts hold no user content.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Body, Content } from '../../sdk/index.ts';
 import { toContent } from '../../sdk/message.ts';

@@ -21,7 +21,7 @@ export const effectKey = (cause: Cause, capability: Capability, step: string | n
 const TIMED = /^([0-9a-f]{8})-([0-9a-f]{4})-7/;
 
 /**
- * Key of a call, the same on each attempt. It begins with the time of its cause, so new keys go to the end of the index and a commit writes fewer
+ * Key of a call, the same on each attempt. The key begins with the time of its cause. New keys go to the end of the index, so a commit writes fewer
  * pages.
  */
 export function callKey(cause: Cause, capability: Capability, number: number): string {

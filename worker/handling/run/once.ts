@@ -4,7 +4,7 @@
 //   ONCE-2  With `unsure: 'hold'` the call is marked on disk before it is made. A call that ended without a result is never repeated. A thrown error
 //           counts as no result (a lost connection proves nothing), unless the author throws `retryLater`, `giveUp` or `userError`.
 //   ONCE-3  Otherwise a thrown error is not stored. A later attempt calls again with the same key.
-//   ONCE-4  A result that JSON cannot hold is refused, so the first attempt sees the same value as a later one.
+//   ONCE-4  A result that JSON cannot hold is refused. The first attempt sees the same value as a later one.
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { type Core, commitOrThrow, reasonOf } from '../../core/core.ts';
 import type { Statement } from '../../database/unit.ts';

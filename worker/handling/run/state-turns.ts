@@ -1,7 +1,7 @@
 // Turns of runs that depend on the same state. Of many runs that have read a cell, one commits and the others run again.
 // Without turns, most of them would exhaust their attempts while others overtake them.
 //
-//   STATE-TURNS-1  A run whose state has changed waits for the runs before it, in order, and then runs again alone among them.
+//   STATE-TURNS-1  A run whose state has changed waits for the runs before it, in order. Then it runs again alone among them.
 //   STATE-TURNS-2  While a run waits, a run that has not waited does not overtake it but joins the line.
 //   STATE-TURNS-3  A slow run does not block the others: a turn ends after PATIENCE_MS, a wait after LONGEST_WAIT_MS. Correctness rests on the guards
 //                  of the transactions; turns only save work.
@@ -53,7 +53,7 @@ export class StateTurn {
     const turn = new Promise<void>((resolve) => {
       giveBack = resolve;
     });
-    // Joins all lines at once, so a later run is behind in each and no two runs wait for each other.
+    // Joins all lines at once. A later run is then behind in each, so no two runs wait for each other.
     for (const state of states) this.#lines.set(state, turn);
     const release = (): void => {
       for (const state of states) if (this.#lines.get(state) === turn) this.#lines.delete(state);
