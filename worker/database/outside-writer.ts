@@ -7,7 +7,7 @@
 //                     is checkpointed or removed here. SQLite runs a checkpoint when the last connection closes. So a read-only connection, which
 //                     cannot, stays open until the writing one is closed.
 //   OUTSIDE-WRITER-3  Each unit stores the position of its event in the counter `outside`. A worker that comes back reads the change from there.
-//   OUTSIDE-WRITER-4  Nothing is appended to a WAL on which a failed write is noted: the next start must repair it first.
+//   OUTSIDE-WRITER-4  Nothing is appended to a WAL on which a failed write is noted: the worker repairs that WAL.
 //   OUTSIDE-WRITER-5  Nothing is appended to a WAL that the worker does not have open.
 //
 // The state after a kill of this process:

@@ -3,7 +3,7 @@
 //   UNIT-1  A unit is answered only after COMMIT, that is after the sync.
 //   UNIT-2  A failed guard (`expect`) or a unique violation rolls back that unit alone and answers `refused`.
 //   UNIT-3  Units are the only way to write: stores return statements, services join them to units.
-//   UNIT-4  A unit whose fence finds the number of a later start changes nothing: `refused`, guard `fence`.
+//   UNIT-4  A unit whose fence finds the number of another start changes nothing: `refused`, guard `fence`.
 
 export interface Statement {
   readonly sql: string;
