@@ -1,16 +1,22 @@
-// A file that is either its old self or its new one, also after a power cut: temp, sync, rename, sync of the folder.
+// Writes a file that is either old or new as a whole, even after a power cut. Steps: temporary file, fsync, rename, fsync of the folder.
 import { dirname } from 'node:path';
 import { type FilePort, nodeFiles } from './file-port.ts';
 
 export interface AtomicWrite {
-  /** Rights of the new file. Default 0600. */
+  /** Mode of the new file. Default 0600. */
   readonly mode?: number;
-  /** False: whole for every reader, but not waited for until it is on the disk, so that a power cut may leave it old, empty or gone: for facts about processes, which end with it. Default true. */
+  /**
+   * False: each reader sees a whole file, but nothing is synced. A power cut may leave the file old, empty or gone. Meant for facts about processes,
+   * which a power cut ends too. Default true.
+   */
   readonly durable?: boolean;
   readonly files?: FilePort;
 }
 
-/** Replaces `path` as a whole; it is on the disk when this returns, unless `durable` is false. Throws what the file system throws, with the old file untouched. */
+/**
+ * Replaces `path` as a whole, and returns once the new file is on the disk (unless `durable` is false). Throws what the file system throws; then the
+ * old file is untouched.
+ */
 export function writeFileAtomic(
   path: string,
   text: string,
@@ -52,6 +58,6 @@ function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
   const record = value as Readonly<Record<string, unknown>>;
-  const keys = Object.keys(record).sort(); // not pairs: taking them apart makes four times the garbage, and the supervisor writes often
+  const keys = Object.keys(record).sort(); // not entries: those make four times the garbage, and the supervisor writes often
   return Object.fromEntries(keys.map((key) => [key, sorted(record[key])]));
 }

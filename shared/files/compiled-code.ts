@@ -1,8 +1,9 @@
-// The code that V8 compiled at an earlier start, kept beside the bundle, so that a start need not compile it again: Node's own compile
-// cache where there is one (from 22.1), else (Node 20) a file of ours, because there nothing keeps the code of a script but its owner.
+// Keeps the code that V8 compiled beside the bundle, so that the next start need not compile it. From Node 22.1 on that is Node's own compile cache.
+// Node 20 has none, so svc keeps the code in a file.
 //
-//   K1  Kept code is used only for the very text, Node and machine that it was made of, and only whole: V8 itself compares lengths alone.
-//   K2  It is written once up, so that a worker that dies by a signal leaves it too; and a folder that takes no files costs nothing but time.
+//   COMPILED-1  Kept code is used only for the same text, Node and machine, and only if it is whole. V8 itself compares lengths alone.
+//   COMPILED-2  The code is written once the process is up. So a worker that dies by a signal leaves it too. A folder that takes no files costs only
+//               time.
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs';
 import nodeModule, { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
@@ -17,10 +18,10 @@ interface NodeCache {
 }
 const nodeCache = nodeModule as unknown as NodeCache;
 
-/** Of a bundle that was loaded here: its own loader, which lends it `import()`. */
+/** The module object of a bundle that was loaded here: it lends the bundle an `import()`. */
 declare const module: { readonly import?: (specifier: string) => Promise<unknown> } | undefined;
 
-/** `import()` of a file that no bundler can know. */
+/** `import()` of a file that the bundler cannot know. */
 export function importModule(specifier: string): Promise<unknown> {
   const borrowed = typeof module === 'undefined' ? undefined : module.import;
   return borrowed === undefined ? import(specifier) : borrowed(specifier);
@@ -28,11 +29,11 @@ export function importModule(specifier: string): Promise<unknown> {
 
 export interface Program<T> {
   readonly exports: T;
-  /** Keeps what is compiled by now; takes some milliseconds. Never throws. */
+  /** Writes the code that is compiled by now; takes some milliseconds. Never throws. */
   keep(): void;
 }
 
-/** Loads a CommonJS bundle. Throws what it throws. */
+/** Loads a CommonJS bundle. Throws what the bundle throws. */
 export function loadProgram<T>(file: string): Program<T> {
   if (nodeCache.enableCompileCache === undefined) return loadFromOwnCache(file);
   nodeCache.enableCompileCache(join(dirname(file), FOLDER));
@@ -44,7 +45,7 @@ function loadFromOwnCache<T>(file: string): Program<T> {
   const kept = join(dirname(file), FOLDER, `${basename(file)}-${process.version}-${process.arch}`);
   const script = compile(file, kept);
   const run = script.runInThisContext() as (...scope: readonly unknown[]) => void;
-  // A script that is made of kept code forgets how to import (Node 20): the bundle does it through here.
+  // In Node 20 a script made of cached code cannot `import()`: the bundle uses this function.
   const loaded = { exports: {} as T, import: (specifier: string): Promise<unknown> => import(specifier) };
   run.call(loaded.exports, loaded.exports, createRequire(file), loaded, file, dirname(file));
   let isKept = script.cachedDataRejected === false;
@@ -55,20 +56,20 @@ function loadFromOwnCache<T>(file: string): Program<T> {
   return { exports: loaded.exports, keep };
 }
 
-/** Nothing here outlives the call but the script: text and code are megabytes. */
+/** Only the script outlives the call: text and code are megabytes. */
 function compile(file: string, kept: string): Script {
   const bytes = readWrapped(file);
   const cachedData = readKept(kept, bytes);
-  // The bundle is ASCII: a byte a character, in memory too.
+  // The bundle is ASCII: a character takes one byte, in memory too.
   return new Script(bytes.toString('latin1'), {
     filename: file,
     ...(cachedData === undefined ? {} : { cachedData }),
-    // For what the bundle does not ask `module.import`: see .ci/build/programs.ts.
+    // For each `import()` of the bundle that does not use `module.import`.
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
 }
 
-/** The text as Node would run it. Put together as a string it would be copied twice. */
+/** The text with Node's module wrapper. As a string it would be copied twice. */
 function readWrapped(file: string): Buffer {
   const [head = '', tail = ''] = nodeModule.wrap('|').split('|');
   const descriptor = openSync(file, 'r');
@@ -83,9 +84,9 @@ function readWrapped(file: string): Buffer {
   }
 }
 
-/** Sums of text and code: what they guard against is a file cut short and a text of the same length, not somebody who may write here. */
+/** Checksums of text and code. They detect a truncated file and another text of the same length, but no attacker who may write here. */
 function headOf(text: Buffer, code: Buffer): Buffer {
-  const { crc32 } = process.getBuiltinModule('node:zlib'); // nobody but Node 20 needs it
+  const { crc32 } = process.getBuiltinModule('node:zlib'); // only Node 20 needs it
   const head = Buffer.alloc(HEAD_BYTES);
   head.writeUInt32LE(crc32(text, 0), 0);
   head.writeUInt32LE(crc32(code, 0), 4);
@@ -109,6 +110,6 @@ function writeKept(path: string, text: Buffer, code: Buffer): void {
     writeFileSync(temporary, Buffer.concat([headOf(text, code), code]), { mode: 0o600 });
     renameSync(temporary, path);
   } catch {
-    // K2: a package that another account installed, a read-only file system, a full disk.
+    // COMPILED-2: a package of another account, a read-only file system, a full disk.
   }
 }

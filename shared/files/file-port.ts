@@ -1,16 +1,16 @@
-// The file system as code that must survive a power cut sees it. The crash kit puts a simulated one here, which loses what was not
-// synced, in every order that a disk may choose.
+// The file operations of code that must survive a power cut. The crash kit simulates them: its file system loses unsynced data, in every order that a
+// disk may choose.
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 export interface FilePort {
   open(path: string, flags: 'r' | 'w', mode?: number): number;
-  /** All of the text, or it throws. */
+  /** Writes the whole text, or throws. */
   write(file: number, text: string): void;
-  /** Returns when the file's content (a folder's names) is on the disk. */
+  /** Returns once the content of the file, or the names in the folder, are on the disk. */
   sync(file: number): void;
   close(file: number): void;
   rename(from: string, to: string): void;
-  /** Nothing when it is not there. */
+  /** Does nothing if the file does not exist. */
   remove(path: string): void;
 }
 

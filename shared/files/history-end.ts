@@ -1,4 +1,4 @@
-// How far the history in a database has come. Read by the writer and by `svc doctor`.
+// Reads the end of the history in a database: epoch, number and time of the last event. Used by the writer and by `svc doctor`.
 
 import type { Database } from '../sqlite.ts';
 import type { HistoryEnd } from './lost-history.ts';

@@ -1,15 +1,16 @@
-// A database file that was there before this process and is empty now: an empty history must not be made in its place in silence.
+// Detects a history that was lost before this process started: an empty history must not silently replace it.
 //
-//   D1  A log beside a file that is empty or gone holds the last commits. SQLite deletes it with the first open, be that only to read: so
-//       nothing is opened.
-//   D2  A project that has had a database keeps a mark beside it. An empty file beside a mark was emptied; a file that is gone may have been
-//       removed to begin anew, and an empty one without a mark is a first start that a full disk or a crash cut short.
-//   D3  The mark holds how far the history had come, noted with each commit before its answer. It is written in place and not synced: a kill leaves the
-//       last note or the one before it, a power cut an older one. The history itself is synced before.
-//   D4  A history that ends before its note, in the same file, has lost what its log held, if a process was writing it: it is not served. If it was
-//       closed by then, an older copy was put over the file: it is served as a new timeline (project-state.ts).
-//   D5  Whoever removes the mark takes the history as it is, as a new timeline: a start beside a history makes a new mark. The mark and its first note
-//       are synced, so that a power cut does not look like that.
+//   LOST-HISTORY-1  A WAL beside an empty or missing database file holds the last commits. SQLite deletes that WAL at the first open, even a
+//                   read-only one. So nothing is opened.
+//   LOST-HISTORY-2  A project that has had a database keeps the mark `<file>.known` beside it. An empty file beside a mark was emptied, and is
+//                   refused. A missing file may have been removed to begin anew, and is accepted. An empty file without a mark is a first start that
+//                   a full disk or a crash cut short.
+//   LOST-HISTORY-3  The mark holds the number of the last event, noted at each commit before its answer. The note is written in place and not synced.
+//                   A kill leaves the last note or the one before it; a power cut may leave an older one. The history itself is synced before.
+//   LOST-HISTORY-4  A history that ends before its note, in the same file, has lost commits. If a process was writing the file, the WAL was lost: the
+//                   history is refused. If the file was closed, an older copy was put over it: the history begins a new timeline.
+//   LOST-HISTORY-5  An operator who removes the mark accepts the history as it is, as a new timeline. The next start makes a new mark. The mark and
+//                   its first note are synced, so that a power cut does not look like a removed mark.
 import { closeSync, existsSync, fsyncSync, openSync, statSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import { SvcError } from '../svc-error.ts';
@@ -19,7 +20,7 @@ import { readOwnFile } from './own-file.ts';
 
 const markOf = (file: string): string => `${file}.known`;
 
-/** Throws `storage_unavailable` where opening the file would put an empty history in the place of a lost one. */
+/** Throws `storage_unavailable` if opening the file would replace a lost history with an empty one. */
 export function refuseLostHistory(file: string): void {
   const bytes = bytesOf(file);
   if (file === ':memory:' || (bytes ?? 0) > 0) return;
@@ -38,34 +39,34 @@ export function refuseLostHistory(file: string): void {
     });
 }
 
-/** What a mark holds until the first note, which is synced (D5). */
+/** Content of a mark before the first note, which is synced (LOST-HISTORY-5). */
 const NEW = 'new\n';
 
-/** There is something to lose from now on. */
+/** Makes the mark: from now on there is a history to lose. */
 export function noteHistory(file: string): void {
   if (file === ':memory:' || existsSync(markOf(file))) return;
   try {
     writeFileAtomic(markOf(file), NEW);
   } catch {
-    // A disk without room: the next start notes it
+    // A disk without room: the next start makes the mark
   }
 }
 
 export interface HistoryNote {
   readonly epoch: string;
   readonly seq: number;
-  /** `closed`: all of it was in the one file. Undefined in a note of an older svc. */
+  /** `closed`: all data was in the database file, without a WAL. Undefined in a note of an older svc. */
   readonly state?: 'open' | 'closed' | undefined;
-  /** Which file it is (`fileIdentity`). */
+  /** Identity of the file (`fileIdentity`). */
   readonly of?: string | undefined;
-  /** When it was noted, in ms. */
+  /** Time of the note, in ms. */
   readonly at?: number | undefined;
 }
 
-/** Every note has this length, so that one is written over another. */
+/** Every note has this length, so that it overwrites the former one. */
 const NOTE_BYTES = 128;
 
-/** Never throws: a disk without room takes the next one. `isFirst`: it is synced. */
+/** Never throws: a disk without room may take the next note. `isFirst`: the note is synced. */
 export function noteHistoryEnd(file: string, note: HistoryNote, isFirst = false): void {
   const { epoch, seq, state = '', of = '', at = 0 } = note;
   const text = `${epoch}.${seq} ${state} ${of} ${new Date(at).toISOString()}`.padEnd(NOTE_BYTES - 1);
@@ -79,16 +80,16 @@ export function noteHistoryEnd(file: string, note: HistoryNote, isFirst = false)
       closeSync(mark);
     }
   } catch {
-    // See above
+    // A disk without room may take the next note
   }
 }
 
-/** What was noted last; undefined where nothing was. */
+/** The last note; undefined without one. */
 export function notedHistory(file: string): HistoryNote | undefined {
   return parseNote(markedText(file));
 }
 
-/** Nothing was noted since the mark was made (D5). */
+/** Whether nothing was noted since the mark was made (LOST-HISTORY-5). */
 export const isNewlyMarked = (file: string): boolean => markedText(file) === NEW;
 
 function markedText(file: string): string {
@@ -108,13 +109,13 @@ export function parseNote(text: string): HistoryNote | undefined {
   return { epoch, seq, state, of, at: Date.parse(time) };
 }
 
-/** Of a file that is there: another one at its path has another, as far as its file system tells. */
+/** Identity of an existing file: its inode, and its birth time if the file system stores one. */
 export function fileIdentity(file: string): string {
   const { ino, birthtimeNs: born, ctimeNs: changed } = statSync(file, { bigint: true });
   return `${ino}-${born === changed ? 0 : born}`;
 }
 
-/** Where the time of birth is not known the inode decides. */
+/** Without a birth time the inode alone decides. */
 function isSameFile(one: string, other: string): boolean {
   const [inode, born] = one.split('-');
   const [otherInode, otherBorn] = other.split('-');
@@ -124,11 +125,11 @@ function isSameFile(one: string, other: string): boolean {
 export interface HistoryEnd {
   readonly epoch: string | undefined;
   readonly seq: number;
-  /** Of its last event, in ms. */
+  /** Time of the last event, in ms. */
   readonly at: number | undefined;
 }
 
-/** D4. What the file holds, compared with what was noted of it before it was read. */
+/** LOST-HISTORY-4: compares the history in the file with the note that was read before. */
 export function shortenedHistory(
   file: string,
   { noted, end }: { readonly noted: HistoryNote | undefined; readonly end: HistoryEnd },

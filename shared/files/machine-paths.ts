@@ -1,5 +1,4 @@
-// Where the project lies is nobody's business outside of the machine: in texts that are answered, sent as events or stored, a file of it
-// is named from the project folder on, as its owner knows it.
+// Removes the path of the project from texts that are answered, sent as events or stored. Files of the project are named relative to its folder.
 import { realpathSync } from 'node:fs';
 import { sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,6 +20,6 @@ function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path; // moved away meanwhile
+    return path; // the folder was moved meanwhile
   }
 }

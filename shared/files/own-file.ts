@@ -1,9 +1,9 @@
-// Reads a file of `.svc/`: regular and small. A FIFO or a device that lies under its name is not waited for, and a directory is named.
+// Reads a file of `.svc/`, which must be regular and small. A FIFO or a device at its path does not block the read, and a directory is reported.
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 
 const LARGEST_BYTES = 4 * 1024 * 1024;
 
-/** Its text. Throws what the file system throws, and where it is no regular file or larger than any that svc writes. */
+/** Returns the text. Throws what the file system throws. Also throws if the file is not regular, or larger than any file that svc writes. */
 export function readOwnFile(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {

@@ -1,4 +1,4 @@
-// Every file name under .svc/ and data/. Nobody else joins a path into the project's state.
+// Every file name under .svc/ and data/. No other code builds a path into the project's state.
 import { join } from 'node:path';
 
 export const CONFIG_FILE = 'svc.config.yml';
@@ -6,7 +6,7 @@ export const ENV_FILE = '.env';
 export const STATE_DIR = '.svc';
 export const DATA_DIR = 'data';
 
-/** Relative names: sockets are bound and connected by these from the project folder (paths over 107 bytes are cut silently). */
+/** Relative names: sockets are bound and connected from the project folder, since paths over 107 bytes are cut silently. */
 export const CONTROL_SOCKET = `${STATE_DIR}/control.sock`;
 export const WORKER_SOCKET = `${STATE_DIR}/worker.sock`;
 
@@ -21,7 +21,7 @@ export interface ProjectPaths {
   readonly mediaDir: string;
   readonly database: string;
   readonly writerLock: string;
-  /** Key of the links to stored files; in no checkpoint. */
+  /** Key of the links to stored files; belongs in no backup. */
   readonly linkKey: string;
   readonly workerRecord: string;
   readonly supervisorRecord: string;

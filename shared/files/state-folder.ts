@@ -1,8 +1,9 @@
-// The folder `.svc/`: made with 0700, or checked before anything in it is read or written.
+// The folder `.svc/`: made with mode 0700, or checked before anything in it is read or written.
 //
-//   F1  A folder of our own with bits for others is refused, and so is one of a stranger; root's with our group is accepted (a mount point).
-//   F2  A symbolic link in its place is refused: whoever made it chooses where state goes.
-//   F3  A path that SQLite would not open files below is refused before anything is made: it says no more than that it cannot.
+//   STATE-FOLDER-1  Our own folder is refused if its group or others have access. The folder of another user is refused too. Root's folder with
+//                   access for our group is accepted (a mount point).
+//   STATE-FOLDER-2  A symbolic link is refused: its owner could choose where the state goes.
+//   STATE-FOLDER-3  A path that is too long for SQLite is refused before anything is made. SQLite would report only that it cannot open the file.
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { messageOf, SvcError } from '../svc-error.ts';
 import { type ProjectPaths, STATE_DIR } from './paths.ts';
@@ -22,7 +23,7 @@ export function ensureStateFolder(path: string): Stats {
   return checkStateFolder(path);
 }
 
-/** Checks the folder as it is. Throws `state_dir_unsafe`; `ENOENT` stays what it is. */
+/** Checks the existing folder. Throws `state_dir_unsafe`; `ENOENT` is passed on. */
 export function checkStateFolder(path: string, uid: number = process.getuid?.() ?? 0): Stats {
   const stat = lstatSync(path);
   const refuse = (what: string, hint: string): never => {
@@ -39,8 +40,8 @@ export function checkStateFolder(path: string, uid: number = process.getuid?.() 
 }
 
 /**
- * What the start of the next worker would refuse of the folder and its files, looked at without opening any: a lock falls when its holder closes
- * another descriptor of the file. Throws `state_dir_unsafe`.
+ * Throws `state_dir_unsafe` if the next worker could not start with this folder and its files. Opens no file: closing a descriptor of a locked file
+ * drops the lock that this process has on it (POSIX).
  */
 export function refuseUnusableState({ stateDir, writerLock, database }: StatePaths): void {
   try {
@@ -59,7 +60,7 @@ export function refuseUnusableState({ stateDir, writerLock, database }: StatePat
 type StatePaths = Pick<ProjectPaths, 'stateDir' | 'writerLock' | 'database'>;
 const USABLE = constants.R_OK | constants.W_OK;
 
-/** Of the 512 bytes that SQLite takes, the names of its files and what it adds to them need the rest. */
+/** SQLite takes paths of 512 bytes. The rest is for the names of its files and their suffixes. */
 const LONGEST_PATH_BYTES = 470;
 
 function refuseLongPath(path: string): void {

@@ -1,8 +1,7 @@
-// Whether `.svc/` is still the folder that it was: without it a worker would go on acknowledging what nobody will ever find again, and its
-// locks would keep nobody out.
+// Detects that `.svc/` is no longer the same folder. In another folder acknowledged deliveries would be lost, and locks would keep nobody out.
 //
-//   W1  A folder that took the place of a removed one often gets its inode: the time of its birth tells them apart, where the file system has one.
-//   W2  What cannot be looked at (a disk that fails, rights) is not lost.
+//   STATE-WATCH-1  A new folder often gets the inode of a removed one. The birth time tells the two apart, if the file system stores it.
+//   STATE-WATCH-2  A folder that cannot be looked at (a failing disk, missing permission) does not count as lost.
 import { type BigIntStats, statSync } from 'node:fs';
 import { ensureStateFolder } from './state-folder.ts';
 
@@ -19,25 +18,25 @@ export class StateWatch {
     this.#bornNs = birthOf(stat);
   }
 
-  /** What to say of it, once, when it was removed, moved or replaced. There is a folder again then, for the log to say so. */
+  /** The message, once, after the folder was removed, moved or replaced. The folder is made again, so that the log can tell it. */
   lostNow(): string | undefined {
     if (this.#isLost || this.isThere()) return undefined;
     this.#isLost = true;
     try {
       ensureStateFolder(this.#path);
     } catch {
-      // The project itself is gone, or somebody else made it: then there is no place to say it
+      // The project is gone, or another user made the folder: the log cannot tell it
     }
     return `${this.#path} was removed, moved or replaced while running: stopping`;
   }
 
-  /** Whether it is the same folder still. */
+  /** Whether it is still the same folder. */
   isThere(): boolean {
     let stat: BigIntStats | undefined;
     try {
       stat = look(this.#path);
     } catch {
-      return true; // W2
+      return true; // a folder that cannot be looked at is not lost (STATE-WATCH-2)
     }
     if (placeOf(stat) !== this.#place) return false;
     const bornNs = birthOf(stat);
@@ -51,6 +50,6 @@ const look = (path: string): BigIntStats | undefined => statSync(path, { bigint:
 const placeOf = (stat: BigIntStats | undefined): string | undefined =>
   stat === undefined ? undefined : `${stat.dev}-${stat.ino}`;
 
-/** Where there is none, Node gives 0, or the time of the last change: that one moves. */
+/** Without a stored birth time Node gives 0, or the time of the last change, which moves. */
 const birthOf = (stat: BigIntStats | undefined): bigint | undefined =>
   stat === undefined || stat.birthtimeNs === 0n || stat.birthtimeNs === stat.ctimeNs ? undefined : stat.birthtimeNs;

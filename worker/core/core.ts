@@ -1,4 +1,4 @@
-// What every feature service of the worker is given: identity, time, the writer, the reader, the log.
+// The dependencies of every feature service of the worker: identity, time, writer, reader, log.
 
 import type { ProjectId, RuntimeId } from '../../shared/identifiers.ts';
 import type { Failpoint } from '../../shared/process/failpoints.ts';
@@ -19,16 +19,16 @@ export interface Core {
   readonly clock: Clock;
   readonly writer: Writer;
   readonly reader: Reader;
-  /** Of units that claim work (lanes/claims.ts). Undefined where nobody else can write: in tests and one-shot commands. */
+  /** Fence of units that claim work. Undefined if nobody else can write: in tests and one-shot commands. */
   readonly fence?: Statement;
   readonly log: Log;
-  /** Texts of errors and of operators as they may be stored and shown: without a known secret, or where the project lies. Left out: as they are. */
+  /** Removes known secrets and the path of the project from a text before it is stored or shown. Left out: texts stay as they are. */
   readonly mask?: (text: string) => string;
-  /** Kill points of the crash kit; does nothing in production. */
+  /** Kill points of the crash kit; no effect in production. */
   readonly point: Failpoint;
 }
 
-/** Commits a unit that nothing can refuse; a refusal is a bug and thrown. */
+/** Commits a unit that nothing can refuse. A refusal is a bug and is thrown. */
 export async function commitOrThrow(writer: Writer, unit: Unit): Promise<Extract<UnitAnswer, { kind: 'committed' }>> {
   const answer = await writer.commit(unit);
   if (answer.kind === 'refused') throw new Error(`unit ${unit.name} was refused: ${answer.detail}`);
@@ -37,12 +37,12 @@ export async function commitOrThrow(writer: Writer, unit: Unit): Promise<Extract
 
 const MOST_CHARACTERS = 10_000;
 
-/** What an error says, without a secret that it quotes: for what is stored, sent as an event, or shown. One that says too much is cut. */
+/** The message of an error as it is stored, sent or shown: without secrets, at most 10,000 characters. */
 export function reasonOf(core: Pick<Core, 'mask'>, error: unknown): string {
   const reason = maskedText(core, messageOf(error));
   return reason.length > MOST_CHARACTERS ? `${reason.slice(0, MOST_CHARACTERS)}…` : reason;
 }
 
-/** A text of an operator or of an error without a secret that it quotes: the form in which it is stored, and so shown. */
+/** A text of an operator or of an error, as it is stored and shown: without known secrets. */
 export const maskedText = ({ mask }: Pick<Core, 'mask'>, text: string): string =>
   mask === undefined ? text : mask(text);

@@ -1,11 +1,12 @@
-// How long each part of a drain may take. A part has until its instant, counted from the beginning of the drain, so that what one leaves of its
-// time the next ones have: where nothing else needs it, nearly all of it is for handlers. Pure, but for the clock that it is given.
+// Time limits of the parts of a drain. Each part has a deadline, counted from the beginning of the drain. Time that one part leaves goes to the later
+// ones: if nothing else needs it, handlers get nearly all. Pure, apart from the given clock.
 //
-//   T1  Whatever the parts before it took, a part ends by its instant, and those after it have what lies between: all of it ends in time.
-//   T2  What waits for strangers (clients, and sends that have not begun and keep on disk) has a length of its own besides: it takes no time
-//       from anybody by being slow.
+//   DRAIN-TIMES-1  A part ends by its deadline, whatever the parts before it took. The later parts keep the time between their deadlines, so the
+//                  drain ends in time.
+//   DRAIN-TIMES-2  A part that waits for outsiders also has a longest duration. Outsiders are clients, and sends that have not begun and stay on
+//                  disk. So slow outsiders take no time from other parts.
 
-/** As shares of the whole: the instant by which a part ends, the most and the least that it takes. */
+/** Shares of the whole drain: the deadline of a part, its longest and its shortest duration. */
 interface Share {
   readonly until: number;
   readonly most?: number;
@@ -19,7 +20,7 @@ const SHARES = {
   http: { until: 0.6, most: 0.25 },
   handlers: { until: 0.82 },
   pendingSends: { until: 0.84, most: 0.08 },
-  sends: { until: 0.88 }, // the last of those may have begun just now: cut at once, it would stand twice
+  sends: { until: 0.88 }, // a send may have begun just now: if cut at once, its message could show twice
   accounts: { until: 0.92 },
   database: { until: 0.98, least: 0.06 },
   connections: { until: 1, least: 0.02 },

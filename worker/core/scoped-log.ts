@@ -1,9 +1,9 @@
-// The log as plugins and accounts get it: their own fields on every line.
+// The logger of plugins and accounts: adds their fields to every line.
 
 import type { Logger } from '../sdk/index.ts';
 import type { Log } from './core.ts';
 
-/** Lines of one plugin or account; an object of fields may come first, as in the SDK. */
+/** The logger of one plugin or account. As in the SDK, an object of fields may come before the message. */
 export function scopedLog(log: Log, base: object): Logger {
   const line =
     (level: 'debug' | 'info' | 'warn' | 'error') =>

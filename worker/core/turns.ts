@@ -1,6 +1,8 @@
-// Turns of the event loop, for what is to come after something else.
+// Waits for turns of the event loop, so that pending work comes first.
 
-/** Who waits at a socket when it is listened on is answered within these: its call ends, the connection is taken, its request is read. */
+/**
+ * A client that waits for a socket is answered within so many turns after `listen`. Its call ends, the connection is accepted, the request is read.
+ */
 export const ANSWER_TURNS = 3;
 
 export async function turns(count: number): Promise<void> {

@@ -1,5 +1,5 @@
-// The state store of one worker: writer, reader and whether they are usable. It never ends a process: what does not open is
-// tried again each second, and readiness tells why. One that a later start has begun to write to is not usable any more.
+// The state store of one worker: writer, reader, and whether both are usable. The store never ends a process: a failed open is retried each second,
+// and readiness tells the reason. The store is unusable once a later start writes to the database.
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { LOST_REMEDY } from '../../shared/files/database-remedies.ts';
@@ -24,17 +24,17 @@ export interface DatabaseHostOptions {
   readonly file: string;
   readonly clock: Clock;
   readonly makeRunner: (onDeath: (error: SvcError) => void) => GroupRunner;
-  /** The writer is gone and cannot be replaced: the process has to be. */
+  /** The writer thread has ended and cannot be replaced: the process must end. */
   readonly onDeath?: (error: SvcError) => void;
-  /** A later start has taken the authority to write: this process has to end. */
+  /** A later start has the authority to write: this process must end. */
   readonly onFencedOut?: (reason: string) => void;
   readonly observer?: WriterObserver;
-  /** Called at each change between usable and not. */
+  /** Called at each change between usable and unusable. */
   onState(state: DatabaseState): void;
 }
 
 const PROBE_EVERY_MS = 1_000;
-/** A write that means nothing. Its value changes each time: SQLite leaves a page alone that would stay the same. */
+/** A write without effect. Its value changes each time: SQLite does not write a page that stays the same. */
 const touch = (value: string): Statement => ({
   sql: "INSERT INTO meta (key, value) VALUES ('probe', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
   parameters: [value],
@@ -50,7 +50,7 @@ export class DatabaseHost implements Writer {
   #state: DatabaseState = { kind: 'opening' };
   #timer: Timer | undefined;
   #closed = false;
-  /** The number of this start, once it has one. */
+  /** Number of this start; infinite until `holds` is called. */
   #authority = Number.POSITIVE_INFINITY;
 
   constructor(options: DatabaseHostOptions) {
@@ -63,7 +63,7 @@ export class DatabaseHost implements Writer {
     this.#writer = new GroupingWriter(this.#runner, {
       ...options.observer,
       logMended: () => {
-        this.reader.close(); // it may have read what somebody else had written there
+        this.reader.close(); // the reader may have read altered pages
         options.observer?.logMended?.();
       },
       failed: (error) => {
@@ -77,12 +77,12 @@ export class DatabaseHost implements Writer {
     return this.#state;
   }
 
-  /** From now on each look at the file looks for the number of a later start, too. */
+  /** From now on each probe also looks for the number of a later start. */
   holds(authority: number): void {
     this.#authority = authority;
   }
 
-  /** Tries to open; resolves with the outcome either way, and goes on trying in the background. */
+  /** Resolves with the first outcome, and retries in the background. */
   async open(): Promise<DatabaseState> {
     await this.#tryOpen();
     this.#watch();
@@ -101,7 +101,7 @@ export class DatabaseHost implements Writer {
     this.#closed = true;
     this.#timer?.cancel();
     await this.#writer.flush();
-    // The last one to close brings everything into the one file; a reader cannot. Nor may a late question open one meanwhile.
+    // The last connection to close checkpoints the WAL, which a read-only one cannot. `end` keeps later reads from opening one.
     this.reader.end();
     await this.#runner.close();
   }
@@ -124,13 +124,13 @@ export class DatabaseHost implements Writer {
     });
   }
 
-  /** Looks at the file itself, through a connection of its own, so that a broken or missing one shows within a second or two. */
+  /** Reads the file through a new connection, so that a damaged or missing file shows within two seconds. */
   async #probe(): Promise<void> {
     const { file } = this.#options;
     const wasOpen = this.#state.kind === 'open';
     try {
       if (wasOpen)
-        await this.#writer.commit(probe([])); // shows a foreign lock, and mends a log that was taken away
+        await this.#writer.commit(probe([])); // reports a foreign lock, and repairs a removed WAL
       else {
         this.reader.close();
         await this.#runner.open();
@@ -140,7 +140,7 @@ export class DatabaseHost implements Writer {
           hint: LOST_REMEDY,
         });
       await this.#look();
-      // After a failure only a page that is written and synced shows that the fault is gone.
+      // After a failure only a page that is written and synced proves that the fault is gone.
       if (!wasOpen) await this.#writer.commit(probe([touch(randomUUID())]));
       this.#set({ kind: 'open' });
     } catch (error) {
@@ -148,7 +148,7 @@ export class DatabaseHost implements Writer {
     }
   }
 
-  /** Once more where the log was taken away since the writer was asked: then there is no page to read, and the writer mends that. */
+  /** Tries again if the WAL was removed since the last commit: the writer repairs that. */
   async #look(): Promise<void> {
     try {
       this.#readAuthority();
@@ -168,7 +168,7 @@ export class DatabaseHost implements Writer {
     }
   }
 
-  /** A former number is that of an older copy, of which the writer may have the newer pages still: it mends that, or refuses what is fenced. */
+  /** A lower number is that of an older copy of the file. The writer may still have the newer pages: it repairs the file, or refuses fenced units. */
   #compare(authority: unknown): void {
     if (typeof authority !== 'number' || authority <= this.#authority) return;
     const error = authorityGone();
@@ -196,7 +196,7 @@ function unreadable(error: unknown): SvcError {
   return new SvcError('storage_unavailable', `the database cannot be read: ${message}`, { cause: error, hint });
 }
 
-/** A runner over the writer thread: one that is there, one that comes once the host is up, or one of its own. */
+/** A runner over the writer thread: a given one, one that starts once the host is up, or a new one. */
 export function threadRunner(
   target: OpenWriter,
   thread: WriterThread | Promise<WriterThread> = startWriterThread(),

@@ -1,8 +1,8 @@
-// Brings a database to this program's schema, one transaction a migration, and refuses what a newer svc has broken.
+// Migrates a database to this program's schema, one transaction for each migration.
 //
-//   G1  A killed migration leaves the schema before it: DDL and the note of it are one transaction.
-//   G2  A database with a breaking migration that this program does not know is refused and left as it is.
-//   G3  A database whose known migration has another text is refused: two programs disagree about its past.
+//   MIGRATE-1  A killed migration leaves the former schema: its DDL and its row in `migrations` are one transaction.
+//   MIGRATE-2  A database with a breaking migration that this program does not know is refused and left unchanged.
+//   MIGRATE-3  A database whose migration has another checksum than the known one is refused: another build made it.
 import { createHash } from 'node:crypto';
 import type { Database } from 'better-sqlite3';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -17,7 +17,7 @@ export interface Applied {
   readonly sha256: string;
 }
 
-/** Nothing was changed, nothing is open. */
+/** Stored data waits for a migration, which the caller leaves to another thread. Nothing was changed, nothing is open. */
 export class MigrationDue extends Error {}
 
 /** Returns the names of the migrations that ran. Throws SvcError `schema_newer` or `database_corrupt`. */
@@ -30,7 +30,7 @@ export function migrate(database: Database, now: number, list: readonly Migratio
   return list.filter((migration) => !done.has(migration.id)).map((migration) => apply(database, migration, now));
 }
 
-/** Whether what is stored waits for a migration, which may take long; a database that is new does not. */
+/** Whether stored data waits for a migration, which may take long; false for a new database. */
 export function isBehind(database: Database): boolean {
   const version = Number(database.pragma('user_version', { simple: true }));
   return version > 0 && version < (MIGRATIONS.at(-1)?.id ?? 0);

@@ -1,8 +1,8 @@
-// What is open, in the inbox and in the outbox.
+// The condition for open rows of the inbox and the outbox.
 import { sql } from 'kysely';
 
 /**
- * What has ended has its time. Asked for so, and not by its states, the partial indexes stay as they are when an open row changes its state.
- * As a literal: they are used only when SQLite sees it.
+ * A row is open until `done_at` is set. The condition does not name the state, so that a change of state leaves the partial indexes alone. It is a
+ * literal: SQLite uses a partial index only if it sees the same condition.
  */
 export const isOpen = sql<boolean>`done_at IS NULL`;

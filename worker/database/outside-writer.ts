@@ -1,19 +1,20 @@
 // Writes the change of an operator while the host does not answer: one unit, from a process that is no worker.
 //
-//   O1  Alone: no worker runs. The caller holds the writer lock, so this process is the only writer and does what a start does. A WAL that a crash
-//       left is settled before anything is appended (W6 of writer-core.ts). The close checkpoints, as that of a host that stops.
-//   O2  Beside a worker: that one holds the lock, and hangs, starts or is slow. The unit is a transaction of its own. Its fence is the number of that
-//       worker's start, so a worker that began since refuses it. The WAL belongs to the worker: nothing is settled, checkpointed or removed here.
-//       SQLite checkpoints when the last connection closes. So a read-only connection, which cannot, stays open until the writing one is closed.
-//   O3  Each unit leaves the position of its event in the counter `outside`. A worker that comes back follows the change (outside-changes.ts).
-//   O4  A WAL on which a failed write is noted is left to the worker: nothing is appended beside it.
-//   O5  Nothing is appended to a WAL that is not the one that the worker has open (W5 of writer-core.ts).
+//   OUTSIDE-WRITER-1  Alone: no worker runs. The caller holds the writer lock, so this process is the only writer and does what a start does. A WAL
+//                     that a crash left is checkpointed before anything is appended. The close runs a checkpoint, as a stop of the host does.
+//   OUTSIDE-WRITER-2  Beside a worker: the worker holds the lock, and hangs, starts or is slow. The unit is a transaction of its own. Its fence is
+//                     the number of that worker's start, so the unit is refused if another worker began since. The WAL belongs to the worker: nothing
+//                     is checkpointed or removed here. SQLite runs a checkpoint when the last connection closes. So a read-only connection, which
+//                     cannot, stays open until the writing one is closed.
+//   OUTSIDE-WRITER-3  Each unit stores the position of its event in the counter `outside`. A worker that comes back reads the change from there.
+//   OUTSIDE-WRITER-4  Nothing is appended to a WAL on which a failed write is noted: the worker repairs that WAL.
+//   OUTSIDE-WRITER-5  Nothing is appended to a WAL that the worker does not have open.
 //
-// What a kill of this process leaves:
+// The state after a kill of this process:
 //
-//   where                           | alone (O1)                                   | beside a worker (O2)
-//   before the transaction          | the same as a start that was killed          | nothing
-//                                   | (L3 of left-log.ts)                          |
+//   killed                          | alone (OUTSIDE-WRITER-1)                     | beside a worker (OUTSIDE-WRITER-2)
+//   before the transaction          | as after a start that was killed: the old    | nothing
+//                                   | WAL, or its synced copy                      |
 //   in the transaction              | nothing: frames without a commit are ignored, and the next writer overwrites them
 //   in the fsync of COMMIT          | done or not done, never half: the checksums of the frames tell the next opener
 //   after COMMIT, before the close  | done and on the disk; the next start finds   | done and on the disk; the worker
@@ -37,12 +38,12 @@ import { isFailedWrite, storageFault } from './storage-fault.ts';
 import { unsaved, unsettled } from './unavailable.ts';
 import type { Reader, Statement, Unit, UnitAnswer, Writer } from './unit.ts';
 
-/** A worker that is stopped in the middle of a commit keeps the lock of the log for as long as it is stopped. */
+/** A worker that is stopped in the middle of a commit keeps the write lock of the WAL. */
 export const OUTSIDE_BUSY_MS = 5_000;
 
 const NAME = 'outside';
 
-/** O3. The last statement of its unit. */
+/** OUTSIDE-WRITER-3. The last statement of its unit. */
 const noteOutside = (): Statement =>
   statement(
     sql
@@ -54,21 +55,21 @@ const noteOutside = (): Statement =>
       .onConflict((conflict) => conflict.column('name').doUpdateSet(({ ref }) => ({ value: ref('excluded.value') }))),
   );
 
-/** The position of the last event that was stored so; 0 before the first. */
+/** Position of the last event that an outside process stored; 0 before the first. */
 export const readOutside = async (reader: Reader): Promise<number> =>
   Number((await reader.first(sql.selectFrom('counters').select('value').where('name', '=', NAME)))?.value ?? 0);
 
 interface OutsideOptions {
   readonly file: string;
-  /** Has its connection closed before the file is settled (L2 of left-log.ts). */
+  /** Closed before the WAL is settled, which requires that nobody has the file open. */
   readonly reader: SqliteReader;
-  /** Whether the writer lock is ours. */
+  /** Whether this process holds the writer lock. */
   readonly isAlone: boolean;
   readonly failpoints?: string | undefined;
   readonly busyMs?: number;
 }
 
-/** Throws SvcError `storage_unavailable`, and `conflict` where the host began anew meanwhile; then nothing is stored. */
+/** Throws SvcError `storage_unavailable`, or `conflict` if another worker began meanwhile. Then nothing is stored. */
 export async function outsideWriter({ isAlone, ...options }: OutsideOptions): Promise<Writer> {
   const authority = isAlone ? 0 : ((await readAuthority(options.reader)) ?? 0);
   const write = isAlone
@@ -84,7 +85,7 @@ export async function outsideWriter({ isAlone, ...options }: OutsideOptions): Pr
   };
 }
 
-/** O1. */
+/** Writes as the only process (OUTSIDE-WRITER-1). */
 function writeAlone({ file, reader, failpoints }: Omit<OutsideOptions, 'isAlone'>, unit: Unit): UnitAnswer {
   reader.close();
   const core = new OpenCore({ file, failpoints, leavesMigrations: true });
@@ -98,13 +99,13 @@ function writeAlone({ file, reader, failpoints }: Omit<OutsideOptions, 'isAlone'
   }
 }
 
-/** O2. */
+/** Writes while a worker holds the lock (OUTSIDE-WRITER-2). */
 function writeBeside(options: Omit<OutsideOptions, 'isAlone'>, unit: Unit): UnitAnswer {
   const { file, busyMs = OUTSIDE_BUSY_MS } = options;
-  if (isLostNoted(file)) throw unsettled(file); // O4
+  if (isLostNoted(file)) throw unsettled(file); // nothing is appended behind a failed write (OUTSIDE-WRITER-4)
   const reading = openReadOnly(file, busyMs);
   try {
-    reading.pragma('page_count'); // opens the log
+    reading.pragma('page_count'); // opens the WAL
     return writeOver({ ...options, busyMs }, unit);
   } catch (error) {
     throw error instanceof SvcError ? error : explain(error);
@@ -117,7 +118,7 @@ function writeOver({ file, failpoints, busyMs }: Omit<OutsideOptions, 'isAlone'>
   const point = FAILPOINTS ? failpointsOf(failpoints) : undefined;
   const database = openWritable(file, busyMs);
   try {
-    if (sizeOf(logOf(file)) < logBytes(database)) throw unsaved(file); // O5
+    if (sizeOf(logOf(file)) < logBytes(database)) throw unsaved(file); // the WAL that is open is not the one at the path (OUTSIDE-WRITER-5)
     const answer = new GroupCommit(database, FAILPOINTS ? () => void point?.('writer.sync') : undefined).run([unit]);
     if (FAILPOINTS) void point?.('writer.committed');
     return only(answer.answers);
@@ -129,14 +130,17 @@ function writeOver({ file, failpoints, busyMs }: Omit<OutsideOptions, 'isAlone'>
   }
 }
 
-/** K5 of checkpoint.ts. The note keeps everybody from appending behind it until a start has settled the log. */
+/**
+ * Zeroes the first frame of a failed commit, so that nobody takes the commit for done. The note on the WAL prevents appends until a start has
+ * repaired it.
+ */
 function leaveFailed(file: string, database: Database, error: unknown): void {
   if (!isFailedWrite(error)) return;
   noteLost(file);
   try {
     forgetFailed(file, database);
   } catch {
-    // Somebody writes: then its frames are there already
+    // Another program writes: its frames replace the failed ones
   }
 }
 
@@ -152,7 +156,7 @@ const beganAnew = (): SvcError =>
     details: { beganAnew: true },
   });
 
-/** Another worker has the authority since this writer was made. */
+/** Whether another worker took the authority since this writer was made. */
 export const isBeganAnew = (error: unknown): boolean =>
   error instanceof SvcError && error.details['beganAnew'] === true;
 

@@ -1,10 +1,10 @@
-// Pages of an SQLite file with what its write-ahead log has committed, read as bytes. For looking at a database that a running worker
-// may have open: a connection, read-only or not, would make `-wal` and `-shm` where there are none and cannot take them away again.
+// Reads pages of an SQLite file with the committed frames of its WAL, as bytes. Serves to inspect a database that a running worker may have open. A
+// connection, even a read-only one, would create `-wal` and `-shm` and could not remove them.
 //
-//   P1  Reads only: no lock is taken, nothing is opened by SQLite, no file is made or touched.
-//       Not for a process that has the database open: closing any descriptor of a file drops its locks (POSIX).
-//   P2  Frames count up to the last commit whose checksums hold, as in SQLite's own recovery.
-//   P3  The log is read before the file: pages that are brought over meanwhile are at least as new there.
+//   PAGE-READER-1  Reading has no effect: no lock is taken, SQLite opens nothing, no file is created or touched. Not for a process that has the
+//                  database open: closing any descriptor of a file drops its POSIX locks.
+//   PAGE-READER-2  Frames count up to the last commit with valid checksums, as in SQLite's recovery.
+//   PAGE-READER-3  The WAL is read before the database file: pages that are checkpointed meanwhile are at least as new there.
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import {
   FRAME_HEADER_BYTES,
@@ -16,7 +16,7 @@ import {
 } from './sqlite/wal/log-format.ts';
 
 export interface Pages {
-  /** Counted from 1. Throws when there is no such page. */
+  /** Counted from 1. Throws if the page does not exist. */
   page(number: number): Buffer;
   close(): void;
 }
@@ -24,7 +24,7 @@ export interface Pages {
 const MAGIC = 'SQLite format 3\0';
 const FILE_HEADER_BYTES = 100;
 
-/** Undefined for a database that holds nothing yet. Throws what `node:fs` throws, and when this is no SQLite file. */
+/** Undefined for an empty database. Throws what `node:fs` throws, and if the file is no SQLite database. */
 export function openPages(file: string): Pages | undefined {
   const log = committedPages(readLog(`${file}-wal`));
   const descriptor = openSync(file, 'r');
@@ -48,7 +48,7 @@ export function openPages(file: string): Pages | undefined {
   }
 }
 
-/** 65,536 does not fit into two bytes: it is written as 1. */
+/** 65,536 does not fit into two bytes: SQLite stores it as 1. */
 const pageBytes = (stored: number): number => (stored === 1 ? 65_536 : stored);
 
 function closed(descriptor: number): undefined {
@@ -70,7 +70,7 @@ function readAt(descriptor: number, { at, bytes }: { readonly at: number; readon
   return buffer.subarray(0, readSync(descriptor, buffer, 0, bytes, at));
 }
 
-/** The newest committed version of each page in a log. */
+/** The newest committed version of each page in a WAL. */
 function committedPages(log: Buffer): ReadonlyMap<number, Buffer> {
   const committed = new Map<number, Buffer>();
   const sum = logChecksum(log);

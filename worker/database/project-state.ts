@@ -1,8 +1,8 @@
-// Who this state belongs to, read once at the start: project, timeline, positions.
+// Identity of the stored state, read once at the start: project, timeline (epoch), event positions.
 //
-//   P1  A file that is a copy (a backup that was put back) begins a timeline of its own: it gives numbers of events that clients have seen to
-//       others. A new file is told by when it was made, one that was written over in place by a history that ends before what was noted of it, and one
-//       that somebody takes as it is by its mark, which is gone (shared/files/lost-history.ts).
+//   PROJECT-STATE-1  A database file that is a copy, such as a restored backup, begins a new timeline. Otherwise it would give numbers that clients
+//                    have seen to other events. Another file is detected by its birth time. A copy written over the file is detected if its history
+//                    ends before the noted end. If the mark `<file>.known` was removed, an operator accepts the history as it is.
 import { chmodSync, statSync } from 'node:fs';
 import { type HistoryNote, isNewlyMarked, notedHistory } from '../../shared/files/lost-history.ts';
 import { type Epoch, newEpoch, newProjectId, type ProjectId } from '../../shared/identifiers.ts';
@@ -16,18 +16,18 @@ export interface ProjectState {
   readonly head: number;
   readonly oldest: number;
   readonly generation: number;
-  /** P1: the epoch is new. */
+  /** The epoch is new (PROJECT-STATE-1). */
   readonly isCopy: boolean;
 }
 
 export interface FileFacts {
-  /** Its `birthOf`. */
+  /** Birth time of the file, as `birthOf` returns it. */
   readonly born?: string | undefined;
-  /** What was noted of it; null where its mark was gone. */
+  /** The noted end of the history; null if the mark was removed. */
   readonly noted?: Pick<HistoryNote, 'epoch' | 'seq'> | null | undefined;
 }
 
-/** Makes project id and epoch at the very first start. */
+/** Creates project id and epoch at the very first start. */
 export async function loadProjectState(
   writer: Writer,
   reader: Reader,
@@ -77,23 +77,23 @@ export async function loadProjectState(
 
 const BORN = 'file_born';
 
-/** What its file system and its mark say of it. */
+/** Birth time and noted end of a database file. */
 export const fileFacts = (file: string): FileFacts => ({
   born: birthOf(file),
   noted: isNewlyMarked(file) ? null : notedHistory(file),
 });
 
-/** When the file was made; undefined where its file system does not keep that (it is nought then, or the time of the last change). */
+/** Birth time of the file. Undefined if the file system stores none: it reports 0, or the time of the last change. */
 export function birthOf(file: string): string | undefined {
   try {
     const { birthtimeNs: born, ctimeNs: changed, mode } = statSync(file, { bigint: true });
     if (born === 0n) return undefined;
     if (born !== changed) return String(born);
-    chmodSync(file, Number(mode) & 0o7777); // it was copied a moment ago, or nobody knows: a change that changes nothing tells
+    chmodSync(file, Number(mode) & 0o7777); // changes only the change time: a stored birth time then differs from it
     const after = statSync(file, { bigint: true });
     return after.birthtimeNs === born && after.ctimeNs !== born ? String(born) : undefined;
   } catch {
-    return undefined; // not ours to change, or gone again
+    return undefined; // not changeable by this user, or removed
   }
 }
 

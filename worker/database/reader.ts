@@ -1,4 +1,4 @@
-// Reads on a read-only connection: short keyed ones, and scans in pages. A failed connection is opened again at the next read.
+// Reads on a read-only connection: short keyed reads, and scans in pages. The next read reopens a failed connection.
 import type { Database, Statement as SqliteStatement } from 'better-sqlite3';
 import { SvcError } from '../../shared/svc-error.ts';
 import { sqliteCode } from './sqlite/connection.ts';
@@ -9,7 +9,7 @@ type Query<T> = {
   execute(): Promise<T[]>;
 };
 
-/** The log was taken away (writer-core.ts, W5): the one that is open here is empty, where that of the writer has a page. */
+/** The error of a read after the WAL was removed. The WAL that is open here is empty, while that of the writer has the page. */
 export const OTHER_LOG = 'SQLITE_IOERR_SHORT_READ';
 
 export class SqliteReader implements Reader {
@@ -31,7 +31,7 @@ export class SqliteReader implements Reader {
     return (await this.all(query))[0];
   }
 
-  /** For texts that are compiled already. Throws SvcError `storage_unavailable`. */
+  /** For compiled SQL. Throws SvcError `storage_unavailable`. */
   run<T>(text: string, parameters: readonly unknown[] = []): T[] {
     if (this.#hasEnded) throw new SvcError('storage_unavailable', 'the database is closed: the worker is stopping');
     const wasOpen = this.#database !== undefined;
@@ -55,7 +55,7 @@ export class SqliteReader implements Reader {
     return prepared.all(...parameters) as T[];
   }
 
-  /** For good: nothing opens it again. */
+  /** Closes for good: no read reopens the connection. */
   end(): void {
     this.#hasEnded = true;
     this.close();

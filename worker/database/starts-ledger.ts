@@ -1,7 +1,7 @@
-// The ledger of starts: a row for each worker, with how the one before it ended, whatever their owners.
+// The ledger of starts: a row for each worker, with the end of the worker before it.
 //
-//   L1  The newest STARTS_KEPT stay. Older ones go, counted by the end that they tell of in the unit that removes them: no figure falls.
-//   L2  The newest is whoever took the highest number (authority.ts): a clock may be set back between two starts.
+//   STARTS-1  The newest STARTS_KEPT rows stay. Older rows are counted by that end in the unit that removes them, so no total falls.
+//   STARTS-2  The newest row has the highest number, not the latest time. A clock may be set back between two starts.
 import { sql as raw } from 'kysely';
 import { authorityNow } from './authority.ts';
 import { sql, statement } from './statement.ts';
@@ -9,10 +9,10 @@ import type { StartsTable } from './tables.ts';
 import type { Reader, Statement } from './unit.ts';
 
 export const STARTS_KEPT = 1_000;
-/** Of the counters for starts without a row; behind it stands the end of the one before. */
+/** Prefix of the counters for removed rows; the end of the worker before follows. */
 const FORGOTTEN = 'starts.';
 
-/** After the start has taken its number, in the same unit. */
+/** Belongs in the unit that gives the start its number, behind that statement. */
 export const recordStart = (start: Omit<StartsTable, 'number'>): Statement =>
   statement(sql.insertInto('starts').values({ ...start, number: authorityNow }));
 
@@ -29,13 +29,13 @@ export const readStarts = (reader: Reader, limit: number): Promise<StartsTable[]
 
 const CRASHES_LOOKED_AT = 10;
 
-/** When the last starts came after a crash, the earliest first. */
+/** Times of the last starts after a crash, the earliest first. */
 export async function readCrashes(reader: Reader): Promise<readonly number[]> {
   const starts = await readStarts(reader, CRASHES_LOOKED_AT);
   return starts.flatMap((one) => (one.previous_end === 'crashed' ? [one.at] : [])).toReversed();
 }
 
-/** How many starts there have been; by the end of the one before, `first` where there was none. */
+/** Number of starts by the end of the worker before; `first` if there was none. */
 export async function countStarts(reader: Reader): Promise<ReadonlyMap<string, number>> {
   const kept = await reader.all(
     sql
@@ -51,7 +51,7 @@ export async function countStarts(reader: Reader): Promise<ReadonlyMap<string, n
   return counts;
 }
 
-/** At most `limit` of those over the number; the last statement gives a row for each. */
+/** Removes at most `limit` surplus rows. The last statement returns a row for each. */
 export function forgetStarts(limit: number): readonly Statement[] {
   const over = raw`SELECT runtime_id FROM starts ORDER BY number DESC NULLS LAST, at DESC, runtime_id DESC LIMIT ${limit} OFFSET ${STARTS_KEPT}`;
   const queries = [

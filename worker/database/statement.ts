@@ -1,9 +1,10 @@
-// From Kysely to statements: the query builder compiles, the writer thread runs. Hot statements are compiled once and only bound.
+// Turns queries of Kysely into statements: the query builder compiles, the writer thread runs. Frequent statements are compiled once and then only
+// bound.
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { Tables } from './tables.ts';
 import type { Statement } from './unit.ts';
 
-/** Builds queries; it has no connection and runs nothing. */
+/** Builds queries. It has no connection and runs nothing. */
 export const sql = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
@@ -24,7 +25,7 @@ export function statement(query: Compiled, options: StatementOptions = {}): Stat
   return { ...options, sql: text, parameters };
 }
 
-/** A statement that is compiled at its first use; afterwards only the named parameters are bound. */
+/** A statement that is compiled at its first use. Later calls only bind the named parameters. */
 export function prepared<P extends object>(
   build: (parameter: { readonly [K in keyof P]: P[K] }) => Compiled,
   options: StatementOptions = {},
@@ -32,7 +33,7 @@ export function prepared<P extends object>(
   let compiled: { readonly sql: string; readonly order: readonly (Marker | Constant)[] } | undefined;
   return (parameters) => {
     compiled ??= compileOnce(build);
-    // The options stand last: Node 20 makes a new hidden class at each `{ ...given, more }`, and whatever reads the object then misses.
+    // The options stand last. Node 20 makes a new hidden class for each `{ ...given, more }`, which slows later reads of the object.
     return {
       sql: compiled.sql,
       parameters: compiled.order.map((part) => ('name' in part ? parameters[part.name as keyof P] : part.value)),
@@ -41,7 +42,7 @@ export function prepared<P extends object>(
   };
 }
 
-/** A read that is compiled at its first use; afterwards only the named parameters are bound. */
+/** A read that is compiled at its first use. Later calls only bind the named parameters. */
 export function preparedRead<P extends object, Row>(
   build: (parameter: { readonly [K in keyof P]: P[K] }) => Query<Row>,
 ): (parameters: P) => Query<Row> {

@@ -1,4 +1,4 @@
-// What a failure of SQLite means to an operator: its message, with the cause that SQLite keeps to itself, and what mends it.
+// Explains a failure of SQLite to an operator: its message, the cause that SQLite does not report, and the remedy.
 import { closeSync, openSync } from 'node:fs';
 import { messageOf } from '../../shared/svc-error.ts';
 import { sqliteCode } from './sqlite/connection.ts';
@@ -26,34 +26,34 @@ export interface StorageFault {
   readonly hint: string;
 }
 
-/** Somebody took the log of SQLite away, or altered it, while it was in use. */
+/** Another program removed, replaced or altered the WAL while it was in use. */
 export const LOG_MENDED =
   'the log of the database was removed, replaced or overwritten while in use: what it held is saved, nothing that was answered is lost';
 
-/** Asked for at once: whether files can be opened is looked at now. */
+/** Call right after the failure: the limit of open files is probed now. */
 export function storageFault(error: unknown): StorageFault {
   const code = faultCode(error);
-  // This reaches whoever asked over HTTP: no path of the machine
+  // HTTP clients see this text: it holds no path of the machine
   const message = (error as NodeJS.ErrnoException | null)?.syscall ?? messageOf(error);
   const limit = code.startsWith('SQLITE_CANTOPEN') ? openLimit() : undefined;
   if (limit !== undefined) return { message: `${message}: too many files are open (${limit})`, hint: MORE_FILES };
   return { message, hint: HINTS.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'see .svc/runtime.log' };
 }
 
-/** Of SQLite, or of the system where a file was asked for without it. */
+/** The result code of SQLite, or the error code of a failed system call. */
 export function faultCode(error: unknown): string {
   const { syscall, code } = (error ?? {}) as NodeJS.ErrnoException;
   return sqliteCode(error) ?? (syscall === undefined ? undefined : code) ?? 'error';
 }
 
-/** What the kernel has may be missing on the disk: it was to be written. */
+/** A failed write: the page cache may hold data that the disk lacks. */
 export const isFailedWrite = (error: unknown): boolean => /^(SQLITE_(IOERR|FULL)|EIO|ENOSPC)/.test(faultCode(error));
 
-/** There is no room where it was to be written. */
+/** The file system has no room. */
 export const isFull = (error: unknown): boolean =>
   /^(SQLITE_(FULL|IOERR_SHMSIZE)|ENOSPC|EDQUOT)/.test(faultCode(error));
 
-/** SQLite says only that it cannot open; another file tells why. */
+/** SQLite reports only that it cannot open a file. Opening another file tells whether the limit of open files is reached. */
 function openLimit(): 'EMFILE' | 'ENFILE' | undefined {
   try {
     closeSync(openSync('/dev/null', 'r'));

@@ -1,4 +1,4 @@
-// Which migrations a database file has, without opening it: for what judges a project beside its running worker.
+// Reads which migrations a database file has, without opening it in SQLite. Serves commands that inspect a project beside its running worker.
 import { DAMAGED_REMEDY, RIGHTS_REMEDY } from '../../shared/files/database-remedies.ts';
 import { refuseLostHistory } from '../../shared/files/lost-history.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
@@ -7,11 +7,11 @@ import { MIGRATIONS } from './migrations/list.ts';
 import { openPages, type Pages } from './page-reader.ts';
 
 export type StoredSchema =
-  /** No file, or nothing in it: a start makes the schema. */
+  /** No file, or an empty one: a start creates the schema. */
   | { readonly state: 'absent' }
   /** `pending` are the migrations that a start would run. */
   | { readonly state: 'usable'; readonly applied: readonly string[]; readonly pending: readonly string[] }
-  /** A start with this svc would not open it. */
+  /** A start with this svc would not open the file. */
   | { readonly state: 'refused'; readonly reason: SvcError };
 
 type Value = number | string | null;
@@ -21,11 +21,11 @@ interface Row {
   readonly values: readonly Value[];
 }
 
-/** A page may be brought over from the log between two reads of it. */
+/** A checkpoint may copy a page between two reads of it. */
 const TRIES = 3;
 const LEAF = 0x0d;
 const INTERIOR = 0x05;
-/** No table of ours comes near. */
+/** Depth of a table's tree; the tables here stay far below. */
 const DEEPEST = 12;
 const COLUMNS = 4;
 
@@ -65,7 +65,7 @@ function explain(file: string, error: unknown): SvcError {
   });
 }
 
-/** Undefined for a file that holds nothing. */
+/** Undefined for an empty file. */
 function readMigrations(file: string): readonly Applied[] | undefined {
   const pages = openPages(file);
   if (pages === undefined) return undefined;
@@ -84,7 +84,7 @@ function readMigrations(file: string): readonly Applied[] | undefined {
   }
 }
 
-/** Rows of a table in the order of their ids, up to four columns of each: those lie in the page itself, whatever follows them. */
+/** Rows of a table in the order of their ids, up to four columns each. Those columns lie in the page itself, even if the row overflows. */
 function rowsOf(pages: Pages, number: number, depth = 0): readonly Row[] {
   const page = pages.page(number);
   const start = number === 1 ? 100 : 0;
@@ -115,7 +115,7 @@ function readRow(page: Buffer, at: number): Row {
   return { id: id.value, values };
 }
 
-/** Seven bits a byte, the highest first; a ninth byte has eight. Ours never reach that far. */
+/** Seven bits a byte, the highest first; a ninth byte would have eight. Numbers here never need nine bytes. */
 function readVarint(page: Buffer, at: number): { readonly value: number; readonly next: number } {
   let value = 0;
   for (let next = at; next < at + 8; next += 1) {
@@ -135,5 +135,5 @@ function readValue(kind: number, bytes: Buffer): Value {
   if (kind === 0) return null;
   if (kind === 8 || kind === 9) return kind - 8;
   if (kind < 6) return bytes.readIntBE(0, bytes.length);
-  return kind >= TEXT_FROM && kind % 2 === 1 ? bytes.toString('utf8') : null; // nothing else is asked for
+  return kind >= TEXT_FROM && kind % 2 === 1 ? bytes.toString('utf8') : null; // other types are not read
 }

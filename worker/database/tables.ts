@@ -1,11 +1,11 @@
-// Row types of every table, for Kysely. Times are epoch milliseconds; JSON columns hold text; ids are text; positions are
-// whole numbers in SQLite and bigint (read as text) in PostgreSQL.
+// Row types of every table, for Kysely. Times are epoch milliseconds. Ids and JSON columns hold text. Positions are whole numbers in SQLite, and
+// bigint (read as text) in PostgreSQL.
 import type { Generated } from 'kysely';
 
 export interface Tables {
   /** Facts of the project: project_id, epoch, ingress, … */
   meta: { key: string; value: string };
-  /** Numbers that only grow and whose order matters: event, generation, event_oldest. */
+  /** Numbers that only grow: event, generation, event_oldest. */
   counters: { name: string; value: number };
   event_log: EventLogTable;
   inbox: InboxTable;
@@ -31,7 +31,7 @@ export interface Tables {
     created_at: number;
   };
   dialogs: { owner: string; capability: string; data: string; skipped: string; asked: string; expires_at: number };
-  /** The due table: one row a moment at which something has to happen. */
+  /** The due table: a row for each moment at which something must happen. */
   due: {
     seq: Generated<number>;
     id: string;
@@ -40,7 +40,7 @@ export interface Tables {
     capability: string | null;
     lane: string | null;
     data: string;
-    /** 1: so long from when it was stored, as every retry is; 0: at a time of day. */
+    /** 1: a delay from when the row was stored, as every retry is. 0: a time of day. */
     is_wait: Generated<number>;
   };
   endpoints: { endpoint: string; enabled: number | null; cursor: string | null; revision: number };
@@ -51,7 +51,7 @@ export interface Tables {
     request_digest: string;
     status: number | null;
     body: string | null;
-    /** JSON; null without any, and of answers that an older svc kept. */
+    /** JSON; null without headers, and in answers that an older svc stored. */
     headers: string | null;
     at: number;
   };
@@ -62,10 +62,10 @@ export interface Tables {
     mime: string;
     bytes: number;
     created_at: number;
-    /** Equal to `created_at`: nobody has saved it, it is the copy of a file that lies on a platform. */
+    /** Equal to `created_at`: the file is only a copy of a file on a platform, nobody saved it. */
     fetched_at: number | null;
   };
-  /** `source`: `<endpoint>|<the platform's id>`; `id`: of the copy. */
+  /** `source`: `<endpoint>|<the platform's id>`. `id`: id of the copy. */
   fetched_files: { source: string; id: string };
 }
 
@@ -92,19 +92,19 @@ export interface EventLogTable {
 }
 
 export interface InboxTable {
-  /** Order of arrival; one authority writes, so commit order is this order. */
+  /** Order of arrival. One process writes, so commit order is this order. */
   seq: Generated<number>;
   id: string;
   endpoint: string;
   delivery_id: string;
-  /** 1 when the platform gave no delivery id and the key was made from the body. */
+  /** 1 if the platform gave no delivery id: the key was made from the body. */
   weak: number;
   kind: InboxKind;
   lane: string;
-  /** The one handler that a task, webhook, event or cron item is for. */
+  /** The one handler of a task, webhook, event or cron item. */
   capability: string | null;
   payload_version: number;
-  /** Texts of people and what belongs to them: erased by retention, the digest stays. */
+  /** Personal texts and what belongs to them. Retention erases the body; the digest stays. */
   body: string | null;
   sha256: string;
   bytes: number;
@@ -117,9 +117,9 @@ export interface InboxTable {
   actor: string | null;
   correlation_id: string | null;
   causation_id: string | null;
-  /** Replays and drops; attempts start again at a replay, so that these tell one revision from an earlier one. */
+  /** Replays and drops. A replay resets the attempts, so this number tells one revision from an earlier one. */
   operator_changes: Generated<number>;
-  /** Of the process, with it in hand: counted when it begins anew, or is set aside. */
+  /** Deaths of the process while it ran this item. Counted when the item begins again, or is quarantined. */
   deaths: Generated<number>;
 }
 
@@ -127,7 +127,7 @@ export interface HandlerRunsTable {
   item_id: string;
   handler: string;
   attempts: number;
-  /** Attempts that ended, and failed: those that a crash cut are not among them. */
+  /** Attempts that ended in failure. Attempts that a crash cut do not count. */
   failures: Generated<number>;
   next_at: number | null;
   verdict: 'done' | 'stop' | 'told' | 'dead' | null;
@@ -149,7 +149,7 @@ export interface OutboxTable {
   unsure: 'again' | 'hold';
   state: OutboxState;
   attempts: number;
-  /** Attempts that ended, without being sent: those that a crash cut are not among them. */
+  /** Attempts that ended without being sent. Attempts that a crash cut do not count. */
   failures: Generated<number>;
   next_at: number | null;
   platform_message: string | null;
@@ -160,9 +160,9 @@ export interface OutboxTable {
   actor: string | null;
   correlation_id: string | null;
   causation_id: string | null;
-  /** Replays and drops; attempts start again at a replay, so that these tell one revision from an earlier one. */
+  /** Replays and drops. A replay resets the attempts, so this number tells one revision from an earlier one. */
   operator_changes: Generated<number>;
-  /** 1: an operator has dropped it. */
+  /** 1: an operator has dropped the send. */
   is_dropped: Generated<number>;
 }
 
@@ -175,7 +175,7 @@ export interface StartsTable {
   owner: string;
   version: string;
   node: string;
-  /** How the process before this one ended: stopped, restart-requested, restart-required, config, crashed, none (the first). */
+  /** How the worker before ended, such as stopped, restart_requested, config or crashed; first if there was none. */
   previous_end: string;
   previous_code: number | null;
   previous_signal: string | null;

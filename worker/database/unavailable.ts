@@ -1,4 +1,4 @@
-// Why the database takes nothing although it is there, or was.
+// Errors of a database that takes no writes.
 import { statfsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DAMAGED_REMEDY, LOST_REMEDY } from '../../shared/files/database-remedies.ts';
@@ -7,7 +7,7 @@ import { MigrationDue } from './migrate.ts';
 import { logOf, sizeOf } from './sqlite/wal/log-file.ts';
 import { faultCode, isFull, storageFault } from './storage-fault.ts';
 
-// These reach whoever asked over HTTP: a detail holds no path of the machine.
+// HTTP clients see these messages: they hold no path of the machine.
 export const cut = (file: string): SvcError =>
   new SvcError('storage_unavailable', `the database file ${basename(file)} was cut short while in use`, {
     hint: LOST_REMEDY,
@@ -50,16 +50,16 @@ export const altered = (file: string): SvcError =>
     { hint: 'the host goes on by itself; find what writes into the folder of the database' },
   );
 
-/** A start copies it before anything of it may be brought over (left-log.ts). */
+/** A start copies the WAL before it runs a checkpoint. */
 export const noRoomForCopy = (file: string, bytes: number): SvcError =>
   new SvcError('storage_unavailable', `there is no room to copy the log ${basename(logOf(file))}`, {
     hint: roomRemedy(file, bytes),
   });
 
-/** For the smallest group, and the index of the log. */
+/** For the smallest group, and the index of the WAL (-shm). */
 const LEAST_ROOM_BYTES = 262_144;
 
-/** What the log holds is brought over into the file: that takes no more than it has. */
+/** A checkpoint of the WAL adds at most `logBytes` to the file. */
 function roomRemedy(file: string, logBytes: number): string {
   const missing = Math.max(LEAST_ROOM_BYTES, logBytes + LEAST_ROOM_BYTES - freeBytes(dirname(logOf(file))));
   return `free ${missing} bytes more where ${basename(file)} lies: the host goes on by itself`;
@@ -69,7 +69,7 @@ function logBytesOf(file: string): number {
   try {
     return sizeOf(logOf(file));
   } catch {
-    return 0; // its folder may not be for us any more
+    return 0; // the folder may not be readable any more
   }
 }
 
@@ -78,7 +78,7 @@ function freeBytes(folder: string): number {
     const { bavail, bsize } = statfsSync(folder);
     return bavail * bsize;
   } catch {
-    return 0; // taken away meanwhile
+    return 0; // the folder was removed meanwhile
   }
 }
 

@@ -1,25 +1,25 @@
-// A unit: what one fact changes, with all that follows from it. All of it is committed, or none.
+// A unit: the change of one fact, with all that follows from it. A unit is committed as a whole or not at all.
 //
-//   U1  A unit is answered only after COMMIT, that is after the sync.
-//   U2  A failed guard (`expect`) or a unique violation takes back that unit alone and answers `refused`.
-//   U3  Nothing else writes: stores return statements, services join them to units.
-//   U4  A unit whose fence finds its authority gone changes nothing: `refused`, guard `fence` (authority.ts).
+//   UNIT-1  A unit is answered only after COMMIT, that is after the sync.
+//   UNIT-2  A failed guard (`expect`) or a unique violation rolls back that unit alone and answers `refused`.
+//   UNIT-3  Units are the only way to write: stores return statements, services join them to units.
+//   UNIT-4  A unit whose fence finds the number of another start changes nothing: `refused`, guard `fence`.
 
 export interface Statement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
-  /** How many rows must change; another number refuses the unit. Left out: any. */
+  /** Number of rows that must change; another number refuses the unit. Left out: any. */
   readonly expect?: number | undefined;
   /** Named in the answer when this statement refuses the unit. */
   readonly guard?: string | undefined;
-  /** The statement has RETURNING: its rows are in the answer. */
+  /** The statement has RETURNING: the answer holds its rows. */
   readonly returning?: boolean;
 }
 
 export interface Unit {
-  /** What it is, for logs and failpoints: `inbox.accept`. */
+  /** Name for logs and failpoints, such as `inbox.accept`. */
   readonly name: string;
-  /** The authority under which it is written, as a guard that runs before all else; not among the rows of the answer. Left out: anybody's. */
+  /** Guard that runs first: only the start with the right number may write. Its rows are not in the answer. Left out: any start. */
   readonly fence?: Statement | undefined;
   readonly statements: readonly Statement[];
 }
@@ -27,7 +27,7 @@ export interface Unit {
 export type UnitAnswer =
   | {
       readonly kind: 'committed';
-      /** Rows of the statements that return any, by index of the statement; empty when none did. */
+      /** Rows by index of the statement; empty if no statement returned any. */
       readonly rows: readonly (readonly Row[])[];
       /** Highest event position after the commit of the unit's group. */
       readonly head: number;
@@ -41,11 +41,14 @@ export type UnitAnswer =
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The one way to write. */
+/** The only way to write. */
 export interface Writer {
-  /** Resolves after the commit, or with `refused`; rejects with `storage_unavailable` when the store takes no writes (then nothing of it is stored). */
+  /**
+   * Resolves after the commit, or with `refused`. Rejects with `storage_unavailable` if the store takes no writes; then nothing of the unit is
+   * stored.
+   */
   commit(unit: Unit): Promise<UnitAnswer>;
-  /** Called after each commit that moved the head of the event history. Returns how to stop listening. */
+  /** Called after each commit that added events. Returns a function that removes the listener. */
   onHead(listener: (head: number) => void): () => void;
 }
 

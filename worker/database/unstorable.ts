@@ -1,10 +1,10 @@
-// Units with a value that no column takes: a Promise or a function of a plugin, which cannot even be sent to the writer thread. Each is
-// refused for itself. Looked for only where sending has failed: whatever can be sent, SQLite refuses by itself.
+// Finds units with a value that no column takes, such as a Promise or a function of a plugin. Such a value cannot even be sent to the writer thread.
+// Each such unit is refused alone. Used only after a failed send: SQLite itself refuses the rest.
 import type { Unit, UnitAnswer } from './unit.ts';
 
 export type Refusals = ReadonlyMap<Unit, UnitAnswer>;
 
-/** Which of these units hold such a value, each with its answer. */
+/** The units with such a value, each with its refusal. */
 export function unstorable(units: readonly Unit[]): Refusals {
   const refused = new Map<Unit, UnitAnswer>();
   for (const unit of units) {
@@ -14,7 +14,7 @@ export function unstorable(units: readonly Unit[]): Refusals {
   return refused;
 }
 
-/** The answers of all units, in order; `answers` are those of the units that were sent. */
+/** The answers of all units, in order. `answers` are those of the units that were sent. */
 export function withRefusals(
   units: readonly Unit[],
   answers: readonly UnitAnswer[],
@@ -39,6 +39,6 @@ const isStorable = (value: unknown): boolean =>
 
 const hasNoCopy = (value: unknown): boolean => typeof value === 'function' || typeof value === 'symbol';
 
-/** Never what it holds: that may be what a person wrote. */
+/** Names the type only: the value may be personal text. */
 const kindOf = (value: unknown): string =>
   typeof value === 'object' ? (value?.constructor?.name ?? 'object') : typeof value;

@@ -1,9 +1,10 @@
-// The authority to write: at most one live worker a project has it.
+// The writer lock: at most one live worker of a project holds it.
 //
-//   A1  The lock is `BEGIN EXCLUSIVE` on .svc/writer.lock: the kernel releases it when its holder dies, however that happens. A stale record, a reused pid or a crash never blocks a start.
-//   A2  .svc/worker.json says who holds it (pid, start time, boot, owner), for messages only; the lock decides.
-//   A3  Nothing else in the worker may open writer.lock: closing any descriptor of it would drop the lock (POSIX).
-//   A4  A command of an operator holds the lock while it makes one change (stored-items.ts). A start waits for such a holder instead of failing.
+//   LOCK-1  The lock is `BEGIN EXCLUSIVE` on .svc/writer.lock. The kernel releases the lock when its holder dies. So a stale record, a reused
+//           pid or a crash never blocks a start.
+//   LOCK-2  .svc/worker.json names the holder (pid, start time, boot, owner), for messages only. The lock decides.
+//   LOCK-3  No other code of the worker may open writer.lock: closing any descriptor of the file drops the lock (POSIX).
+//   LOCK-4  A command of an operator holds the lock while it makes one change. A start waits for such a holder instead of failing.
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Cut, ExitRecord } from '../../shared/api/control.ts';
@@ -19,12 +20,12 @@ import { identify, isAlive, type ProcessIdentity } from '../../shared/process/pr
 import { type Database, Sqlite } from '../../shared/sqlite.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 
-/** Who starts a worker again. */
+/** The program that restarts a worker. */
 export type RestartOwner = 'daemon' | 'systemd' | 'launchd' | 'container' | 'pm2' | 'foreground';
 
-/** A4. The slowest part of a change is the copy of a WAL of some 16 MiB that a crash left. */
+/** LOCK-4. The slowest part of a change is the copy of a WAL of about 16 MiB that a crash left. */
 const PATIENCE_MS = 10_000;
-/** How long one try waits for the lock before the record is read again. */
+/** One attempt waits so long for the lock before the record is read again. */
 const LOOK_MS = 100;
 const USABLE = constants.R_OK | constants.W_OK;
 
@@ -34,7 +35,7 @@ export interface WorkerRecord extends ProcessIdentity {
   readonly owner: RestartOwner;
   readonly mode: Mode;
   readonly startedAt: string;
-  /** How it ended; missing while it lives, and when it could not say so. */
+  /** How the worker ended. Missing while it runs, and after a kill. */
   readonly end?: {
     readonly code: number;
     readonly reason: string;
@@ -44,9 +45,9 @@ export interface WorkerRecord extends ProcessIdentity {
 }
 
 export interface WriterLock {
-  /** The record of the holder before, when there was one. */
+  /** The record of the previous holder, if there was one. */
   readonly former: WorkerRecord | undefined;
-  /** Notes how this worker ends; the lock itself is released by the end of the process. */
+  /** Records how this worker ends. The end of the process releases the lock. */
   ending(code: number, reason: string, cut?: readonly Cut[]): void;
   release(): void;
 }
@@ -61,12 +62,12 @@ export function acquireWriterLock(
   const identity = identify(process.pid) ?? { pid: process.pid, start: 'unknown', boot: 'unknown' };
   const record: WorkerRecord = { version: 1, ...identity, ...holder, startedAt: new Date().toISOString() };
   write(paths, record);
-  const folder = new StateWatch(paths.stateDir); // in one that took its place the record is another holder's
+  const folder = new StateWatch(paths.stateDir); // a folder that replaced this one has the record of another holder
   return {
     former,
     ending(code, reason, cut = []) {
       const end = { code, reason, at: new Date().toISOString(), cut };
-      const isOurs = (readWorkerRecord(paths)?.runtimeId ?? holder.runtimeId) === holder.runtimeId; // else the lock had fallen
+      const isOurs = (readWorkerRecord(paths)?.runtimeId ?? holder.runtimeId) === holder.runtimeId; // otherwise this worker had lost the lock
       if (folder.isThere() && isOurs) write(paths, { ...record, end });
     },
     release: () => database.close(),
@@ -74,7 +75,7 @@ export function acquireWriterLock(
 }
 
 /**
- * The lock alone, without a record of its holder; closing the connection releases it. Waits for a holder that is no live worker (A4). Throws
+ * Takes the lock without a record of its holder; closing the connection releases it. Waits for a holder that is no live worker (LOCK-4). Throws
  * `already_running` and `storage_unavailable`.
  */
 export function lockWriter(paths: ProjectPaths): Database {
@@ -96,7 +97,7 @@ export function lockWriter(paths: ProjectPaths): Database {
 
 function isLocked(database: Database): boolean {
   try {
-    database.pragma('journal_mode = MEMORY'); // nothing is ever committed, and a journal file needs room that a full disk has not
+    database.pragma('journal_mode = MEMORY'); // nothing is ever committed, and a full disk has no room for a journal file
     database.exec('BEGIN EXCLUSIVE');
     return true;
   } catch (error) {
@@ -110,7 +111,7 @@ function liveHolder(paths: ProjectPaths): WorkerRecord | undefined {
   return record !== undefined && isAlive(record) ? record : undefined;
 }
 
-/** SQLite says no more than that it cannot; and what it may only read it opens all the same, which locks nobody out. */
+/** SQLite does not report why an open failed. And it opens a file that is only readable, which locks nobody out. */
 function open(path: string): Database {
   let database: Database | undefined;
   try {
@@ -124,7 +125,7 @@ function open(path: string): Database {
   }
 }
 
-/** Asked for without opening anything (A3). */
+/** Finds the reason without opening the file (LOCK-3). */
 function whyNot(path: string): unknown {
   for (const place of [path, dirname(path)])
     try {
@@ -135,13 +136,13 @@ function whyNot(path: string): unknown {
   return undefined;
 }
 
-/** The record as it stands; undefined when there is none or it cannot be read. */
+/** The record; undefined if it is missing or unreadable. */
 export function readWorkerRecord(paths: Pick<ProjectPaths, 'workerRecord'>): WorkerRecord | undefined {
   try {
     const value: unknown = JSON.parse(readOwnFile(paths.workerRecord));
     return isWorkerRecord(value) ? value : undefined;
   } catch {
-    return undefined; // A2: never more than a hint
+    return undefined; // LOCK-2: the record is only a hint
   }
 }
 
@@ -160,7 +161,7 @@ function write(paths: ProjectPaths, record: WorkerRecord): void {
   try {
     writeFileAtomic(paths.workerRecord, stableJson(record), { durable: false });
   } catch {
-    // A full disk stops no worker; the record is a hint
+    // A full disk stops no worker: the record is only a hint
   }
 }
 
@@ -176,7 +177,7 @@ function isWorkerRecord(value: unknown): value is WorkerRecord {
   );
 }
 
-/** What a supervisor has noted of the end of this worker: one that was killed could not say so itself. */
+/** The end of this worker as its supervisor noted it: a killed worker cannot record its own end. */
 function notedEnd(
   { supervisorRecord }: Pick<ProjectPaths, 'supervisorRecord'>,
   { runtimeId }: WorkerRecord,
@@ -186,11 +187,13 @@ function notedEnd(
     const noted = exits.find((exit) => exit.runtimeId === runtimeId);
     return noted && { end: noted.reason, code: noted.code, signal: noted.signal, detail: noted.detail };
   } catch {
-    return undefined; // there is none, or it is of another version
+    return undefined; // no record, or one of another version
   }
 }
 
-/** The former holder's end: what its supervisor saw of it, else what its record tells. `seen` is the last end that the supervisor of now knows of. */
+/**
+ * The end of the previous holder: as its supervisor saw it, or else as its own record tells. `seen`: the last end that the present supervisor knows.
+ */
 export function formerEnd(
   paths: Pick<ProjectPaths, 'supervisorRecord'>,
   { former }: Pick<WriterLock, 'former'>,
@@ -209,7 +212,10 @@ export function formerEnd(
   };
 }
 
-/** Not of a worker of another owner, nor of one that ended before it held the lock: that one was no start of the ledger. */
+/**
+ * Whether `seen` is the end of `former`: the same owner, and a worker that held the lock. A worker without the lock has no row in the ledger of
+ * starts.
+ */
 const isOf = (former: WorkerRecord, { end, runtimeId }: PreviousEnd): boolean =>
   former.owner === 'daemon' && end !== 'first' && (runtimeId === undefined || runtimeId === former.runtimeId);
 

@@ -1,5 +1,5 @@
-// The writer as the rest of the worker sees it: units go in, answers come after the commit of their group.
-// What waits while a group is being synced forms the next group: the busier, the larger the groups.
+// The writer for the rest of the worker: takes units, and answers after the commit of their group. Units that wait during a sync form the next group,
+// so groups grow with the load.
 import type { ErrorCode } from '../../shared/error-codes.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { GroupAnswer } from './sqlite/group-commit.ts';
@@ -11,7 +11,7 @@ import type { FromWriter, ToWriter } from './sqlite/writer-thread.ts';
 import type { Unit, UnitAnswer, Writer } from './unit.ts';
 import { type Refusals, unstorable, withRefusals } from './unstorable.ts';
 
-/** Commits one group; the thread's or the inline core's. */
+/** Commits one group, in the writer thread or inline. */
 export interface GroupRunner {
   open(): Promise<void>;
   run(units: readonly Unit[]): Promise<GroupAnswer>;
@@ -19,11 +19,11 @@ export interface GroupRunner {
 }
 
 const LARGEST_GROUP = 512;
-/** The next group is with the thread when one ends: it need not wait for a turn of this loop. */
+/** A second group waits in the thread, so that it need not wait for a turn of this event loop. */
 const GROUPS_UNDER_WAY = 2;
 /**
- * So many of one turn of the loop go to the thread before that turn ends: otherwise all clients that were answered together come
- * together again, and this thread and the writer's wait for each other (a quarter more deliveries a second from 64 connections).
+ * So many units of one turn are sent before that turn ends. Otherwise clients that were answered together come together again, and the two threads
+ * wait for each other. Measured from 64 connections: a quarter more deliveries a second.
  */
 const EARLY_GROUP = 21;
 const EARLY_GROUPS_UNDER_WAY = 3;
@@ -34,11 +34,11 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** What the writer tells of itself: for readiness, metrics and logs. */
+/** Reports of the writer, for readiness, metrics and logs. */
 export interface WriterObserver {
   committed?(units: number, ms: number): void;
   failed?(error: SvcError): void;
-  /** The log of the database had been removed or replaced; nothing that was answered is lost. */
+  /** The WAL had been removed, replaced or altered; no acknowledged unit is lost. */
   logMended?(): void;
 }
 
@@ -69,13 +69,13 @@ export class GroupingWriter implements Writer {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Resolves when all that was handed in has its answer. */
+  /** Resolves once every unit handed in is answered. */
   async flush(): Promise<void> {
     while (this.#underWay > 0 || this.#waiting.length > 0)
       await this.commit({ name: 'flush', statements: [] }).catch(() => {});
   }
 
-  /** A turn of the event loop gathers what arrives together. */
+  /** Runs a group at the end of this turn of the event loop: units that arrive together share it. */
   #schedule(): void {
     if (this.#scheduled || this.#underWay >= GROUPS_UNDER_WAY || this.#waiting.length === 0) return;
     this.#scheduled = true;
@@ -129,7 +129,7 @@ export function inlineRunner(core: WriterCore): GroupRunner {
   };
 }
 
-/** A runner in a thread of its own, started by `startWriterThread`. */
+/** A runner in a thread that `startWriterThread` started. */
 export class ThreadRunner implements GroupRunner {
   readonly #thread: WriterThread;
   readonly #target: OpenWriter;
@@ -141,7 +141,7 @@ export class ThreadRunner implements GroupRunner {
   constructor(thread: WriterThread, target: OpenWriter, onDeath: (error: SvcError) => void) {
     this.#thread = thread;
     this.#target = target;
-    // From here on answers are waited for: the process must not end before they are there.
+    // Answers are pending from now on: the process must not end before they arrive.
     thread.ref();
     this.#thread.on('message', (message: FromWriter) => this.#settle(message));
     const die = (cause: unknown): void => {
@@ -162,7 +162,7 @@ export class ThreadRunner implements GroupRunner {
     await this.#call((id) => this.#post({ kind: 'open', id, ...this.#target }));
   }
 
-  /** Resolves once the thread answers, or will not any more. */
+  /** Resolves once the thread answers, or has ended. */
   async up(): Promise<void> {
     await this.#call((id) => this.#post({ kind: 'hello', id })).catch(() => {});
   }
@@ -176,7 +176,7 @@ export class ThreadRunner implements GroupRunner {
     return refused.size === 0 ? answer : { ...answer, answers: withRefusals(units, answer.answers, refused) };
   }
 
-  /** What cannot be sent takes nothing else with it: its unit is refused here, the rest goes on in its place. */
+  /** Refuses units that cannot be sent. The other units of the group are sent. */
   #send(id: number, units: readonly Unit[]): Refusals {
     const send = (group: PackedGroup): void => this.#post({ kind: 'group', id, group });
     try {
@@ -198,7 +198,7 @@ export class ThreadRunner implements GroupRunner {
     await this.#thread.terminate();
   }
 
-  /** Where `send` throws there is nothing to wait for: it rejects with that. */
+  /** If `send` throws, the promise rejects with that error. */
   #call(send: (id: number) => void): Promise<GroupAnswer | undefined> {
     return new Promise((resolve, reject) => {
       if (this.#dead !== undefined) return reject(this.#dead);

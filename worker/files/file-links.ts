@@ -1,8 +1,8 @@
-// Signed links to stored files, for platforms that take no files: whoever has the link may read that file until the link expires.
+// Signed links to stored files, for platforms that take no files. The holder of a link can read the file until the link expires.
 //
-//   L1  A link holds the file's digest, its name, when it expires, and an HMAC over the three. Nothing else of it is trusted.
-//   L2  The key is made once, lies in `.svc/` alone and is in no checkpoint: without it all links are void, and nothing else is.
-//   L3  There are links only where people reach the host: at `http.publicUrl`, or, on the chat page, at the address it is served from.
+//   FILE-LINKS-1  A link holds the file's digest, its name, when it expires, and an HMAC over the three. Nothing else of a link is trusted.
+//   FILE-LINKS-2  The key is made once, lies in `.svc/` alone and belongs in no backup. Without the key all links are invalid, and nothing else is.
+//   FILE-LINKS-3  Links exist only if people can reach the host: at `http.publicUrl`, or at the address of the chat page.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 import type { LoadedConfig } from '../../shared/config/load.ts';
@@ -12,7 +12,7 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { Clock } from '../../shared/time/clock.ts';
 import type { FileRef } from '../sdk/index.ts';
 
-/** What a request to a link says, unchecked. */
+/** The parts of a requested link, unchecked. */
 export interface FileLink {
   readonly id: string;
   readonly name: string | undefined;
@@ -38,7 +38,7 @@ export class FileLinks {
     this.#readKey = readKey;
   }
 
-  /** Undefined where there is no address (L3), and for a file that is not stored here. */
+  /** Undefined if the host has no public address (FILE-LINKS-3), and for a file that is not stored here. */
   urlOf(file: FileRef, { config, adapter }: { readonly config: Config; readonly adapter: string }): string | undefined {
     const address = addressFor(config, adapter);
     if (address === undefined || !DIGEST.test(file.id)) return undefined;
@@ -48,14 +48,14 @@ export class FileLinks {
     return `${address}/files/${file.id}?${new URLSearchParams({ name, expires, signature }).toString()}`;
   }
 
-  /** Throws `link_invalid` or `link_expired`; otherwise id and name are ours. */
+  /** Throws `link_invalid` or `link_expired`; otherwise this host has signed id and name. */
   verify({ id, name, expires, signature }: FileLink): { readonly id: string; readonly name: string } {
     const isWellFormed =
       DIGEST.test(id) && name !== undefined && SECONDS.test(expires ?? '') && SIGNATURE.test(signature ?? '');
     if (!isWellFormed) throw invalid();
     const wanted = this.#sign({ id, name, expires: expires ?? '' });
     const given = Buffer.from(signature ?? '', 'base64url');
-    // A lenient decoder takes several spellings for the same bytes: only ours counts.
+    // The decoder accepts several spellings of the same bytes: only the canonical one is valid.
     if (given.toString('base64url') !== signature || !timingSafeEqual(given, wanted)) throw invalid();
     if (Number(expires) * 1_000 <= this.#clock.now())
       throw new SvcError('link_expired', 'this link has expired', { hint: 'ask the bot for the file again' });
@@ -70,7 +70,7 @@ export class FileLinks {
   }
 }
 
-/** The key in that file; made at the first use, and anew when the file does not hold one. */
+/** The key in that file. Made at the first use, and made anew if the file holds no key. */
 export function linkKeyIn(path: string): Buffer {
   const known = readKey(path);
   if (known !== undefined) return known;
@@ -88,11 +88,11 @@ function readKey(path: string): Buffer | undefined {
     const key = Buffer.from(readOwnFile(path).trim(), 'base64url');
     return key.length === KEY_BYTES ? key : undefined;
   } catch {
-    return undefined; // not there yet
+    return undefined; // not made yet
   }
 }
 
-/** Where people open links of this account. */
+/** The address at which people open links of this account. */
 function addressFor({ http }: Config, adapter: string): string | undefined {
   if (http.publicUrl !== undefined) return `${http.publicUrl.replace(/\/$/, '')}${http.base}`;
   const isEverywhere = isIP(http.host) === 0 || /^[0:.]+$/.test(http.host);
@@ -100,7 +100,7 @@ function addressFor({ http }: Config, adapter: string): string | undefined {
   return `http://${isIPv6(http.host) ? `[${http.host}]` : http.host}:${http.port}${http.base}`;
 }
 
-/** One line without controls and without marks that turn the direction of what follows. */
+/** One line, without control characters and without marks that change the direction of text. */
 function plainName(name: string): string {
   const letters = Array.from(name.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '').replace(/[\\/]/g, '_'));
   return letters.slice(-LONGEST_NAME).join('').trim() || 'file';

@@ -1,27 +1,28 @@
-// Files as handlers and adapters get them: those that are kept here by their digest, those that lie on a platform by its own id.
+// Files for handlers and adapters: stored files by digest, files on a platform by the platform's own id.
 //
-//   F1  A file that came with a message is named `<endpoint>|<the platform's id>`, so that it can be read later and elsewhere.
-//   F2  No file is larger than `files.maxFileBytes`: one that is said to be is not asked for, one that turns out to be is not read to its end.
-//   F3  What lies on a platform is fetched by the first who reads it, to the disk, and read from there by everybody since: a later attempt
-//       sees the same bytes, also when the platform has them no more. What nobody reads is never fetched.
-//   F4  A platform that gives nothing of a file for `IDLE_MS` is not waited for: whoever reads it, and all who wait for that copy, hear of it.
+//   FILE-SOURCE-1  A file of a message is named `<endpoint>|<the platform's id>`. So other accounts and later attempts can read it.
+//   FILE-SOURCE-2  No file is larger than `files.maxFileBytes`. A file with a larger declared size is not requested. A file that turns out larger is
+//                  not read to its end.
+//   FILE-SOURCE-3  The first reader of a file on a platform copies it to the disk. All later readers use the copy. So a later attempt sees the same
+//                  bytes, even if the platform has removed them. A file that nobody reads is never fetched.
+//   FILE-SOURCE-4  If a platform sends no bytes of a file for `IDLE_MS`, the read fails. All who wait for that copy get the error.
 import { within } from '../../shared/time/abort.ts';
 import type { FileContent, FileRef } from '../sdk/index.ts';
 import { tooLargeFile } from '../sdk/platform/file-body.ts';
 import { type FileStore, notRead, type StoredFile } from './file-store.ts';
 
-/** Longer than adapters wait for an answer themselves: they say why there is none. */
+/** Longer than the timeouts of adapters, whose errors name the reason. */
 const IDLE_MS = 60_000;
 const SILENT = Symbol('silent');
 
 export interface FileSourceOptions {
   readonly store: FileStore;
   readonly limit: () => number;
-  /** Throws while the disk has no room for a file that lies elsewhere. */
+  /** Throws while the disk has no room for a copy of a file on a platform. */
   readonly room: () => void;
-  /** The bytes of a file that lies on the platform of this account, by the platform's own id. */
+  /** Reads a file on the platform of this account, by the platform's own id. */
   readonly fetch: (endpoint: string, file: FileRef) => Promise<ReadableStream<Uint8Array>>;
-  /** F4. Default: 60 s. */
+  /** Longest silence of a platform (FILE-SOURCE-4). Default: 60 s. */
   readonly idleMs?: number;
 }
 
@@ -37,12 +38,12 @@ export class FileSource {
     return this.#options.limit();
   }
 
-  /** `endpoint`: of the account that asks, which may name a file of its own as its platform does. */
+  /** `endpoint`: the account that asks. It may name its own files by the platform's id. */
   async read(file: FileRef, endpoint?: string): Promise<Uint8Array<ArrayBuffer>> {
     return this.#options.store.read(await this.#idHere(file, endpoint));
   }
 
-  /** The same as a stream. Nothing is open before it is read, nor after it was left. */
+  /** The same as a stream. No descriptor is open before the stream is read, nor after it ends. */
   async open(file: FileRef, endpoint?: string): Promise<FileContent> {
     const id = await this.#idHere(file, endpoint);
     const kept = await this.#kept(id);
@@ -55,7 +56,7 @@ export class FileSource {
     return this.#options.store.save({ name, mime, bytes });
   }
 
-  /** F3. */
+  /** The id of the stored file, copied from its platform if necessary (FILE-SOURCE-3). */
   async #idHere(file: FileRef, asking: string | undefined): Promise<string> {
     const place = whereIs(file, asking);
     if (place === undefined) return file.id;
@@ -63,7 +64,7 @@ export class FileSource {
     return this.#options.store.copy({ source, name: file.name, mime: file.mime }, () => this.#fetched(file, place));
   }
 
-  /** F2. */
+  /** The bytes of a file on a platform, within the limit of size (FILE-SOURCE-2). */
   async *#fetched(file: FileRef, { endpoint, id }: Place): AsyncGenerator<Uint8Array> {
     const { limit, room, fetch, idleMs = IDLE_MS } = this.#options;
     if (file.bytes > limit()) throw tooLargeFile(file.name, limit());
@@ -96,7 +97,7 @@ export class FileSource {
   }
 }
 
-/** F4. Cancels what it leaves. */
+/** Reads within the limit of silence (FILE-SOURCE-4). Cancels the stream if its reader leaves. */
 async function* heard(
   coming: Promise<ReadableStream<Uint8Array>>,
   { name, idleMs }: { readonly name: string; readonly idleMs: number },
@@ -104,7 +105,7 @@ async function* heard(
   const limit = { ms: idleMs, late: SILENT } as const;
   const stream = await within(coming, limit);
   if (stream === SILENT) {
-    void coming.then((late) => late.cancel()).catch(() => {}); // nobody is left to read it
+    void coming.then((late) => late.cancel()).catch(() => {}); // nobody is left to read the stream
     throw silentFile(name, idleMs);
   }
   const reader = stream.getReader();
@@ -116,18 +117,18 @@ async function* heard(
       yield next.value;
     }
   } finally {
-    void reader.cancel().catch(() => {}); // of a stream that failed it gives the same error again
+    void reader.cancel().catch(() => {}); // a failed stream gives the same error again
   }
 }
 
 const silentFile = (name: string, idleMs: number): Error =>
   new Error(`the platform gave nothing of the file ${name} for ${idleMs} ms`);
 
-/** F1. */
+/** Names a file of a message (FILE-SOURCE-1). */
 export const arrivedFile = (endpoint: string, file: FileRef): FileRef =>
   isKept(file) || placeOf(file.id) !== undefined ? file : { ...file, id: `${endpoint}|${file.id}` };
 
-/** As the adapter of that account knows it: its own files by its own id. */
+/** The file as the adapter of that account knows it: its own files have the platform's id. */
 export function fileFor(endpoint: string, file: FileRef): FileRef {
   const place = placeOf(file.id);
   return place?.endpoint === endpoint ? { ...file, id: place.id } : file;
@@ -138,7 +139,7 @@ interface Place {
   readonly id: string;
 }
 
-/** Undefined: it is kept here. */
+/** Undefined for a file that is stored here. */
 const whereIs = (file: FileRef, endpoint: string | undefined): Place | undefined =>
   placeOf(file.id) ?? (isKept(file) || endpoint === undefined ? undefined : { endpoint, id: file.id });
 

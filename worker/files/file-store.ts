@@ -1,8 +1,10 @@
-// Files by content: saving the same bytes twice is one file. The bytes lie in data/media under their digest, the name in the database.
+// Stores files by content: saving the same bytes twice makes one file. The bytes lie in data/media under their digest, the name in the database.
 //
-//   S1  A file has its name once all of it is on the disk: a crash leaves a half under another name (`*.tmp`), which goes at the next start.
-//   S2  What lies on a platform is copied once, as it comes: memory does not grow with it. The row that names the copy is written after it.
-//   S3  What this machine refuses while a file is written or read (a full disk, no free descriptor) is a failure of the storage, of no file.
+//   FILE-STORE-1  A file gets its name once all bytes are on the disk. A crash leaves a partial file under another name (`*.tmp`), which the next
+//                 start removes.
+//   FILE-STORE-2  A file on a platform is copied once, as a stream: memory does not grow with it. The row that names the copy is written after the
+//                 copy.
+//   FILE-STORE-3  A full disk or a lack of descriptors counts as a failure of the storage, not of the file.
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, mkdirSync } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -16,16 +18,16 @@ import { sql, statement } from '../database/statement.ts';
 import type { FileRef } from '../sdk/index.ts';
 
 export interface FileStore {
-  /** Throws when there is no such file. */
+  /** Throws if there is no such file. */
   read(id: string): Promise<Uint8Array<ArrayBuffer>>;
-  /** Undefined when there is none, or none any more. */
+  /** Undefined if there is no such file, or it was removed. */
   open(id: string): Promise<StoredFile | undefined>;
   save(file: { readonly name: string; readonly mime: string; readonly bytes: Uint8Array }): Promise<FileRef>;
-  /** The id of the copy of a file that lies elsewhere; `content` is read where there is none, or none any more. */
+  /** Returns the id of the copy of a file on a platform. Reads `content` if there is no copy. */
   copy(file: ForeignFile, content: () => AsyncIterable<Uint8Array>): Promise<string>;
 }
 
-/** `source` names it for good: `<endpoint>|<the platform's id>`. */
+/** `source` names the file for good: `<endpoint>|<the platform's id>`. */
 export interface ForeignFile {
   readonly source: string;
   readonly name: string;
@@ -40,14 +42,14 @@ export interface StoredFile {
 }
 
 const DIGEST = /^[0-9a-f]{64}$/;
-/** Ours: files, and what is left of one that was being written. */
+/** Names of files in the folder: stored files, and partial ones. */
 const NAME = /^[0-9a-f]{64}(\.\d+\.tmp)?$/;
 
 export class MediaFolder implements FileStore {
   readonly #core: Core;
   readonly #folder: string;
   readonly #busy = new Map<string, Promise<void>>();
-  /** Halves that this process is about to finish. */
+  /** Partial files that this process is writing. */
   readonly #halves = new Set<string>();
 
   constructor(core: Core, folder: string) {
@@ -105,7 +107,7 @@ export class MediaFolder implements FileStore {
     return { id, name, mime, bytes: bytes.byteLength };
   }
 
-  /** S2. Who asks for one that is on its way waits for it. */
+  /** FILE-STORE-2. A caller waits for a copy that is under way. */
   copy(file: ForeignFile, content: () => AsyncIterable<Uint8Array>): Promise<string> {
     return this.#alone(file.source, async () => {
       const known = sql.selectFrom('fetched_files').select('id').where('source', '=', file.source);
@@ -134,7 +136,7 @@ export class MediaFolder implements FileStore {
     await commitOrThrow(this.#core.writer, { name: 'file.fetched', statements });
   }
 
-  /** Removes a file that was not saved again since `before`; false when it was, or is gone already. */
+  /** Removes a file that was not saved again since `before`; false if it was saved since, or is gone. */
   remove(id: string, before: number): Promise<boolean> {
     return this.#alone(id, async () => {
       const row = sql.deleteFrom('files').where('id', '=', id).where('created_at', '<', before).returning('id');
@@ -148,15 +150,15 @@ export class MediaFolder implements FileStore {
     });
   }
 
-  /** S1. Removes what a process before this one has not finished: at the start, for there is one at a time. Never rejects. */
+  /** FILE-STORE-1: removes partial files of an earlier process. Called at the start, when no other process writes. Never rejects. */
   async removeHalves(): Promise<void> {
     const names = await readdir(this.#folder).catch(() => []);
-    // What cannot be removed now goes after a day.
+    // A partial file that cannot be removed now goes after a day, as an orphan.
     for (const name of names.filter((one) => NAME.test(one) && one.endsWith('.tmp')))
       if (!this.#halves.has(name)) await rm(join(this.#folder, name), { force: true }).catch(() => {});
   }
 
-  /** Removes what lies in the folder without a row and was last written before then; gives their number. */
+  /** Removes files that have no row and were last written before `before`. Returns their number. */
   async removeOrphans(before: number): Promise<number> {
     const names = await readdir(this.#folder).catch(() => []);
     const rows = await this.#core.reader.all(sql.selectFrom('files').select('id'));
@@ -175,7 +177,7 @@ export class MediaFolder implements FileStore {
     return removed;
   }
 
-  /** One at a time for each file: nothing is removed while it is saved. */
+  /** Runs one task at a time for each file: no file is removed while it is saved. */
   async #alone<T>(id: string, work: () => Promise<T>): Promise<T> {
     const before = this.#busy.get(id) ?? Promise.resolve();
     const mine = before.then(work);
@@ -195,7 +197,7 @@ export class MediaFolder implements FileStore {
     return (await stat(join(this.#folder, id)).catch(() => undefined)) !== undefined;
   }
 
-  /** All of it on the disk, under a name of its own. What fails on the way leaves nothing. */
+  /** Writes all bytes to a new name and syncs them. A failure leaves no file. */
   async #writeHalf(content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<Half> {
     const name = `${randomBytes(32).toString('hex')}.${process.pid}.tmp`;
     const path = join(this.#folder, name);
@@ -237,10 +239,13 @@ export class MediaFolder implements FileStore {
   }
 }
 
-/** What passes by itself. A file that cannot be read for good (its rights, a bad block) is a fault of that file: tried as often as anything, and told. */
+/**
+ * Errors that pass by themselves. A file that stays unreadable (its mode, a bad block) is a fault of that file. Such a file is retried as any
+ * failure, and reported.
+ */
 const PASSING: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']);
 
-/** S3. */
+/** FILE-STORE-3: an error that passes becomes `storage_unavailable`. */
 export function notRead(cause: NodeJS.ErrnoException): Error {
   const message = `a file of data/media cannot be read (${cause.code ?? cause.message})`;
   return PASSING.has(cause.code ?? '')

@@ -1,11 +1,12 @@
-// How long files are kept: saved ones `files.days` after they were last saved, copies of what people sent as long as the texts of messages
-// (`inbox.bodyDays`), where that is shorter; both longer while anything stored names them.
+// Retention of files. Saved files stay for `files.days` after their last save. Copies of files on platforms stay as long as the texts of messages
+// (`inbox.bodyDays`), if that is shorter. Both stay while stored data names them.
 //
-//   M1  A file is removed when two passes in a row have found it past its days and named by nothing: no message that is stored, no
-//       item that is not done, no task, button, dialog or state; a copy by its platform's id as well. A reference that moves while a pass looks is seen by the next one.
-//   M2  What a crash left in the folder without a row (a file half written, or written and not noted) goes after a day.
-//   M3  A pass looks at so many, oldest first; where it has found some to remove the next pass looks at the same ones. Then it goes on behind
-//       them, and from the oldest again once it has seen all.
+//   MEDIA-1  A file is removed after two passes in a row found it past its days and named by nothing. Names are looked for in stored messages, open
+//            items, tasks, buttons, dialogs and state. A copy may also be named by its platform's id. A reference that moves during one pass is seen
+//            by the next.
+//   MEDIA-2  Files without a row that a crash left (partial, or not noted yet) are removed after a day.
+//   MEDIA-3  A pass looks at a limited number of files, oldest first. If it found some to remove, the next pass looks at the same ones. Then passes
+//            go on behind them, and begin with the oldest again after the last.
 import { sql as raw } from 'kysely';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
@@ -19,7 +20,7 @@ const PAGE = 200;
 const DIGESTS = /[0-9a-f]{64}/g;
 const STRINGS = /"(?:[^"\\]|\\.)*"/g;
 
-/** Where a text may name a file: how to read it in pages, after the key of the last row. */
+/** Texts that may name a file, with the key by which they are read in pages. */
 const TEXTS = [
   { table: 'outbox', text: 'body', key: ['seq'], where: raw<boolean>`body IS NOT NULL` },
   { table: 'inbox', text: 'body', key: ['seq'], where: raw<boolean>`state <> 'done' AND body IS NOT NULL` },
@@ -37,23 +38,23 @@ interface Place {
 interface Old extends Place {
   readonly fetched_at: number | null;
 }
-/** Epoch ms: what is younger is kept. */
+/** Epoch ms: younger files are kept. */
 interface Bounds {
   readonly saved: number;
   readonly fetched: number;
 }
 export interface FilesKept {
   readonly days: () => number;
-  /** Of copies of what lies on a platform; never more than `days`. Default: `days`. */
+  /** For copies of files on platforms; never more than `days`. Default: `days`. */
   readonly copyDays?: () => number;
-  /** Looked at in one pass. */
+  /** Number of files in one pass. */
   readonly most?: number | undefined;
 }
 interface Names {
   readonly ids: Set<string>;
   readonly bySource: Sources;
 }
-/** Files by what a platform calls them: several where two accounts use the same id. */
+/** Ids of files by the platform's name: several if two accounts use the same name. */
 type Sources = ReadonlyMap<string, readonly string[]>;
 type Row = { readonly text: string } & Readonly<Record<string, unknown>>;
 
@@ -63,11 +64,11 @@ export class MediaRetention {
   readonly #days: () => number;
   readonly #copyDays: () => number;
   readonly #most: number;
-  /** Monotonic. */
+  /** On the monotonic clock. */
   #nextAt = Number.NEGATIVE_INFINITY;
-  /** Named by nothing at the pass before, which looked at the same ones. */
+  /** Named by nothing in the pass before, which looked at the same files. */
   #unnamed: ReadonlySet<string> = new Set();
-  /** The last of those that are done with (M3). */
+  /** The last file that is done with (MEDIA-3). */
   #behind: Place | undefined;
 
   constructor(core: Core, folder: MediaFolder, { days, copyDays = days, most = MOST }: FilesKept) {
@@ -78,7 +79,7 @@ export class MediaRetention {
     this.#most = most;
   }
 
-  /** One pass, at most once an hour; `now` is the time by which things are kept. Never throws. */
+  /** One pass, at most once an hour. Ages are counted to `now`. Never throws. */
   async run(now: number): Promise<void> {
     const at = this.#core.clock.monotonic();
     if (at < this.#nextAt) return;
@@ -123,7 +124,7 @@ export class MediaRetention {
     );
   }
 
-  /** What a text calls them: their digests; those that are copies also as their platforms do, with the account before it or without. */
+  /** The names of the files in texts: digests, and for copies the platform's ids, with and without the account. */
   async #namesOf(old: readonly Old[]): Promise<Names> {
     const ids = new Set(old.map(({ id }) => id));
     const bySource = new Map<string, readonly string[]>();
@@ -137,7 +138,7 @@ export class MediaRetention {
     return { ids, bySource };
   }
 
-  /** Those of the files that no stored text names. Reads in pages, with a turn of the loop between two. */
+  /** The files that no stored text names. Reads in pages, with a turn of the event loop between two. */
   async #unnamedOf({ ids, bySource }: Names): Promise<ReadonlySet<string>> {
     for (const source of TEXTS) {
       let after: readonly unknown[] | undefined;
@@ -165,7 +166,7 @@ export class MediaRetention {
   }
 }
 
-/** Stored texts are JSON: a source that holds a quote or a backslash is written otherwise there. */
+/** Stored texts are JSON, which escapes quotes and backslashes: strings are parsed before they are compared. */
 const idsIn = (text: string, bySource: Sources): readonly string[] => [
   ...(text.match(DIGESTS) ?? []),
   ...(bySource.size === 0 ? [] : (text.match(STRINGS) ?? [])).flatMap(
@@ -177,6 +178,6 @@ function unquoted(written: string): string {
   try {
     return String(JSON.parse(written));
   } catch {
-    return ''; // no JSON, then no name of ours either
+    return ''; // no JSON, so no name of a file
   }
 }

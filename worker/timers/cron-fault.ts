@@ -1,4 +1,4 @@
-// What is wrong with a time of a plugin's own, for whoever wrote it: which part, what it has to be, the nearest zone.
+// Explains an invalid cron time to the author of a plugin: the wrong field, its values, the nearest time zone.
 import { printable } from '../../shared/config/fault.ts';
 import { isZone, nearestZone } from '../../shared/config/time-zone.ts';
 
@@ -38,7 +38,7 @@ export function cronFault(
     (part, index) => !isReadable(parts.map((_, i) => (i === index ? part : '*')).join(' ')),
   );
   const name = names[wrong];
-  // Each part can be read alone: only together they cannot.
+  // Each field is valid alone: only their combination is not.
   if (name === undefined) return { message: `at is ${quoted(at)}, which cannot be read`, hint: EXAMPLE };
   return {
     message: `at is ${quoted(at)}: its ${name} ${quoted(parts[wrong] ?? '')} has to be of ${FIELDS[name]}, as *, one, a range, a list or */steps`,
@@ -54,7 +54,7 @@ function zoneFault(timezone: string): CronFault {
   };
 }
 
-/** Five parts begin with the minute; six have the seconds before it, seven the year behind. */
+/** Five fields begin with the minute. Six have the second before it, seven also the year at the end. */
 const namesOf = (count: number): readonly Field[] | undefined =>
   count === 5 ? NAMES.slice(1, 6) : count === 6 ? NAMES.slice(0, 6) : count === 7 ? NAMES : undefined;
 

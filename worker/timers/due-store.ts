@@ -1,4 +1,4 @@
-// The due table: one row a moment at which something has to happen. Rows join the unit of what makes them necessary.
+// The due table: a row for each moment at which something must happen. A row is stored in the unit of the change that needs it.
 import type { ExpressionBuilder, Selectable } from 'kysely';
 import { prepared, sql, statement } from '../database/statement.ts';
 import type { DueKind, Tables } from '../database/tables.ts';
@@ -7,7 +7,7 @@ import type { Reader, Statement } from '../database/unit.ts';
 export type DueRow = Selectable<Tables['due']>;
 
 export interface NewDue {
-  /** The same id again replaces what waits: the newest wins. */
+  /** A row with the same id is replaced: the newest wins. */
   readonly id: string;
   readonly kind: DueKind;
   /** Epoch milliseconds. */
@@ -15,7 +15,7 @@ export interface NewDue {
   readonly capability: string | null;
   readonly lane: string | null;
   readonly data: string;
-  /** So long from now, and not at a time of day. Retries always are. */
+  /** A delay from now, not a time of day. Retries always are delays. */
   readonly isWait?: boolean;
 }
 
@@ -28,13 +28,13 @@ const put = prepared<Omit<DueRow, 'seq'>>(({ id, kind, at, capability, lane, dat
 
 export const putDue = ({ isWait = false, ...row }: NewDue): Statement => put({ ...row, is_wait: isWait ? 1 : 0 });
 
-/** The wall clock was set back: what is nearer to the time that it showed before than to the one that it shows was stored before. */
+/** The wall clock was set back by `byMs`. Rows due later than `after` count as stored before that. */
 export interface SetBack {
   readonly byMs: number;
   readonly after: number;
 }
 
-/** Retries and waits are no later for it. */
+/** A clock that was set back must not delay retries and waits. */
 export const bringForward = ({ byMs, after }: SetBack): Statement =>
   statement(
     sql
@@ -46,7 +46,7 @@ export const bringForward = ({ byMs, after }: SetBack): Statement =>
 
 export const removeDue = (id: string): Statement => statement(sql.deleteFrom('due').where('id', '=', id));
 
-/** Takes a due row away exactly as it was read; refuses the unit when it changed meanwhile: what is new is due, too. */
+/** Removes a due row exactly as it was read. Refuses the unit if the row changed meanwhile: the new row is due too. */
 export const takeDue = prepared<Pick<DueRow, 'id' | 'at' | 'data'>>(
   ({ id, at, data }) => sql.deleteFrom('due').where('id', '=', id).where('at', '=', at).where('data', '=', data),
   { expect: 1, guard: 'due' },
@@ -56,10 +56,10 @@ interface DueUntil {
   readonly until: number;
   readonly limit: number;
   readonly except: Owners;
-  /** Kinds that are left where they are. */
+  /** Kinds that are left out. */
   readonly without: readonly DueKind[];
 }
-/** Of plugins: `root/<slot>`. */
+/** Plugins, as `root/<slot>`. */
 type Owners = readonly string[];
 
 export const readDue = (reader: Reader, { until, limit, except, without }: DueUntil): Promise<DueRow[]> =>
@@ -78,13 +78,13 @@ export const readDue = (reader: Reader, { until, limit, except, without }: DueUn
 export const readNextDue = (reader: Reader, except: Owners): Promise<{ at: number } | undefined> =>
   reader.first(sql.selectFrom('due').select('at').where(isNoneOf(except)).orderBy('at').limit(1));
 
-/** What the wall clock showed last to the process before this one. */
+/** The last wall clock time that an earlier process has stored. */
 export const readLastSeen = (reader: Reader, runtimeId: string): Promise<{ at: number } | undefined> =>
   reader.first(
     sql.selectFrom('event_log').select('at').where('runtime_id', '!=', runtimeId).orderBy('seq', 'desc').limit(1),
   );
 
-/** Ids of capabilities are `<owner>#…`, and `$` is what comes after `#`. */
+/** Ids of capabilities are `<owner>#…`. The character after `#` is `$`, so the range excludes all of an owner. */
 const isNoneOf =
   (owners: Owners) =>
   ({ eb, and, or }: ExpressionBuilder<Tables, 'due'>) =>

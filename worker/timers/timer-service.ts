@@ -1,12 +1,11 @@
-// One timer over the due table. It wakes at the earliest row, at most 60 s later (clock steps, suspended machines), and hands each
-// due row to the one who knows its kind.
+// One timer over the due table. It wakes at the earliest row, and at most 60 s later (clock steps, suspended machines). Each due row goes to the
+// handler of its kind.
 //
-//   T1  A row is taken away in the unit of what it causes: it fires once, also over a crash.
-//   T2  The wall clock is read at each wake; a step back never fires a row twice, since it is gone.
-//       What waits for its next attempt waits no longer for it, also where the clock was set back while the host was down; what is meant
-//       for a time of day comes at that time.
-//   T3  A row that cannot be fired now (no storage, inbox full) stays and is tried again.
-//   T4  Tasks of a plugin whose slot is disabled stay until it is enabled: in the inbox they would take the room of others.
+//   TIMER-1  A row is removed in the unit of its effect. So the row fires once, even over a crash.
+//   TIMER-2  The wall clock is read at each wake. A clock that is set back never fires a row twice: the row is gone. Retries are not delayed by that,
+//            even if the clock was set back while the host was down. A row for a time of day fires at that time.
+//   TIMER-3  A row that cannot fire now (no storage, inbox full) stays and is tried again.
+//   TIMER-4  Tasks of a disabled plugin stay in the due table until it is enabled. In the inbox they would take room from other items.
 
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Timer } from '../../shared/time/clock.ts';
@@ -19,28 +18,28 @@ import { type DueRow, readDue, readLastSeen, readNextDue, type SetBack } from '.
 export type FireDue = (row: DueRow) => Promise<boolean | void>;
 
 const LONGEST_SLEEP_MS = 60_000;
-/** As in clock-steps.ts. */
+/** Smaller differences of the clock count as no step. */
 const LEAST_STEP_MS = 1_000;
 const RETRY_MS = 1_000;
 const PAGE = 200;
-/** What becomes an item of the inbox. */
+/** Kinds that become items of the inbox. */
 const ITEMS: readonly DueKind[] = ['task', 'cron'];
 
 export class TimerService {
   readonly #core: Core;
-  /** Owners of what is not to fire. */
+  /** Plugins whose rows must not fire. */
   readonly #disabled: () => readonly string[];
-  /** How many items the inbox takes: tasks and jobs wait here, not there, while it is full. */
+  /** How many items the inbox takes. While it is full, tasks and cron jobs wait in the due table. */
   readonly #room: () => number;
   readonly #kinds = new Map<DueKind, { readonly fire: FireDue; readonly isReady: () => boolean }>();
   readonly #steps: ClockSteps;
-  /** By how much waits are still to be brought forward. */
+  /** Time in ms by which waiting rows must still be brought forward. */
   #setBackMs = 0;
-  /** The time before this process has been looked at, too. */
+  /** Whether the time before this process was checked for a clock step. */
   #knowsBefore = false;
   readonly #onSetBack: ((by: SetBack) => Promise<void>)[] = [];
   #timer: Timer | undefined;
-  /** Monotonic: a wall clock that steps does not hide a row that is due before. */
+  /** On the monotonic clock: a step of the wall clock must not hide a row that is due earlier. */
   #wakeAt = Number.POSITIVE_INFINITY;
   #running: Promise<void> | undefined;
   #stopped = true;
@@ -53,12 +52,14 @@ export class TimerService {
     this.#steps = new ClockSteps(core.clock);
   }
 
-  /** While it is not ready, what is due of a kind waits in the table. */
+  /** While `isReady` returns false, due rows of this kind stay in the table. */
   on(kind: DueKind, fire: FireDue, isReady: () => boolean = () => true): void {
     this.#kinds.set(kind, { fire, isReady });
   }
 
-  /** What was stored before is put right: waits are shortened, next times found anew. Called again where it fails. */
+  /**
+   * Registers a correction of stored rows after the clock was set back: waits become shorter, next times are computed anew. Called again if it fails.
+   */
   onSetBack(putRight: (by: SetBack) => Promise<void>): void {
     this.#onSetBack.push(putRight);
   }
@@ -68,7 +69,7 @@ export class TimerService {
     this.wake();
   }
 
-  /** A row was stored that is due at `at`; cheap when the timer is earlier anyway. */
+  /** Announces a stored row that is due at `at`. Cheap if the timer wakes earlier anyway. */
   expect(at: number): void {
     const { clock } = this.#core;
     if (clock.monotonic() + (at - clock.now()) < this.#wakeAt) this.#sleepUntil(at);
@@ -115,13 +116,13 @@ export class TimerService {
         const limit = room > 0 ? Math.min(room, PAGE) : PAGE;
         const due = { until: core.clock.now(), limit, except: this.#disabled(), without: this.#waiting(room) };
         const rows = await readDue(core.reader, due);
-        // Handed in together, in order: one sync for many.
+        // Fired together and in order: many rows share one sync.
         const fired = await Promise.all(rows.map((row) => this.#fireRow(row)));
         if (rows.length < limit || this.#stopped || fired.includes(false)) break;
       }
       const next = await readNextDue(core.reader, this.#disabled());
       const now = core.clock.now();
-      // What is still due could not be fired: tried again, not at once.
+      // A row that is still due could not be fired: it is tried again later, not at once.
       this.#sleepUntil(
         next === undefined ? now + LONGEST_SLEEP_MS : Math.max(next.at, next.at <= now ? now + RETRY_MS : 0),
       );
@@ -131,7 +132,7 @@ export class TimerService {
     }
   }
 
-  /** Kinds of which nothing is fired now. */
+  /** Kinds that do not fire now. */
   #waiting(room: number): readonly DueKind[] {
     const unready = [...this.#kinds].filter(([, { isReady }]) => !isReady()).map(([kind]) => kind);
     return room > 0 ? unready : [...unready, ...ITEMS];
@@ -150,7 +151,7 @@ export class TimerService {
     this.#setBackMs = 0;
   }
 
-  /** While the host was down: what stands in the history cannot have happened later than now. */
+  /** The clock was set back while the host was down: a stored event cannot be later than now. */
   async #setBackBefore(): Promise<number> {
     const { reader, runtimeId, clock } = this.#core;
     const byMs = ((await readLastSeen(reader, runtimeId))?.at ?? 0) - clock.now();

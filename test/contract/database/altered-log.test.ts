@@ -1,5 +1,6 @@
-// The write-ahead log, or the file itself, is truncated or overwritten in place under the running writer: nothing that was answered is lost, were the
-// process killed at once, and the writer goes on by itself (W7), or answers nothing until the file is whole (W8). Inline and in its thread alike.
+// Another program truncates or overwrites the WAL, or the database file, in place under the running writer. No acknowledged unit is lost, even if the
+// process is killed at once. After a fault of the WAL the writer goes on by itself (WRITER-7). After a fault of the file it answers nothing until the
+// file is whole (WRITER-8). With the writer inline and in its thread.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, statSync, truncateSync, writeFileSync } from 'node:fs';

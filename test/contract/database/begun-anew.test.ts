@@ -1,4 +1,4 @@
-// Nothing is appended behind what only the kernel may have (W6): the log is brought over and emptied behind a failed write and behind a crash.
+// Nothing is appended behind frames that only the page cache may have (WRITER-6): the WAL is emptied after a failed write and after a crash.
 // What the disk then has is tried in test/process/storage/failed-sync.test.ts.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';

@@ -87,7 +87,7 @@ describe('the writer of a start', () => {
     );
   });
 
-  it('leaves the main thread free while what is stored is migrated, and goes on here then (E3)', async (t) => {
+  it('leaves the main thread free while what is stored is migrated, and goes on here then (EARLY-WRITER-3)', async (t) => {
     const { file, runner, writer, keys } = made(t);
     slowToMigrate(file, 500);
     let turns = 0;

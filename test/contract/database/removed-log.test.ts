@@ -1,5 +1,5 @@
-// The write-ahead log is taken away under the running writer: nothing that was answered is lost, were the process killed at once, and the
-// writer goes on by itself (W5). Over the writer inline and in its thread alike.
+// The WAL is removed under the running writer. No acknowledged unit is lost, even if the process is killed at once, and the writer goes on by itself
+// (WRITER-5). With the writer inline and in its thread.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -48,7 +48,7 @@ describe('the ledger of starts', () => {
     assert.deepEqual(Object.fromEntries(await countStarts(reader)), { first: 1, crashed: 1, config: 1 });
   });
 
-  it('has the last that began first, and keeps it, though its clock was set back (L2)', async (t) => {
+  it('has the last that began first, and keeps it, though its clock was set back (STARTS-2)', async (t) => {
     const host = await engineHost(t);
     const { core } = host;
     await startOften(core, STARTS_KEPT);
@@ -65,7 +65,7 @@ describe('the ledger of starts', () => {
     assert.equal(host.rows('SELECT at FROM starts').length, STARTS_KEPT);
   });
 
-  it('keeps its newest rows; the others are counted on, in status and metrics (L1)', async (t) => {
+  it('keeps its newest rows; the others are counted on, in status and metrics (STARTS-1)', async (t) => {
     const host = await engineHost(t);
     const { core } = host;
     const house = new Housekeeping(core, () => KEEP);

@@ -8,7 +8,7 @@ import { it } from 'node:test';
 import { acquireWriterLock, lockWriter, readWorkerRecord } from '../../../worker/database/writer-lock.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
-it('is had by one, and needs no room for a journal (A1)', (t) => {
+it('is had by one, and needs no room for a journal (LOCK-1)', (t) => {
   const { paths } = temporaryProject(t);
   mkdirSync(paths.stateDir, { mode: 0o700 });
   const holder = { runtimeId: 'one', owner: 'foreground', mode: 'production' } as const;
@@ -20,7 +20,7 @@ it('is had by one, and needs no room for a journal (A1)', (t) => {
   assert.deepEqual(readdirSync(paths.stateDir).sort(), ['worker.json', 'writer.lock']);
 });
 
-it('notes its end in its own folder alone: in one that took the place of that, the record is that of another (A2)', (t) => {
+it('notes its end in its own folder alone: in one that took the place of that, the record is that of another (LOCK-2)', (t) => {
   const { paths } = temporaryProject(t);
   mkdirSync(paths.stateDir, { mode: 0o700 });
   const holder = { owner: 'daemon', mode: 'production' } as const;
@@ -53,7 +53,7 @@ it('names the file that it cannot be had of, why, and what helps', (t) => {
   });
 });
 
-it('is waited for while its holder is no live worker: a command has it for the moment of one change (A4)', async (t) => {
+it('is waited for while its holder is no live worker: a command has it for the moment of one change (LOCK-4)', async (t) => {
   const { paths } = temporaryProject(t);
   mkdirSync(paths.stateDir, { mode: 0o700 });
   const lock = lockWriter(paths);

@@ -42,7 +42,7 @@ describe('drainTimes', () => {
     assert.ok(left('pendingSends') <= LIMIT_MS / 10);
   });
 
-  it('ends all of it by the limit, however much of its time each part takes, and leaves each of them some (T1)', () => {
+  it('ends all of it by the limit, however much of its time each part takes, and leaves each of them some (DRAIN-TIMES-1)', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: ORDER.length, maxLength: ORDER.length }),

@@ -108,7 +108,7 @@ describe('the state folder', () => {
     assert.equal(statSync(path).mode & 0o777, 0o700);
   });
 
-  it('may have the longest path below which a database opens, and no longer one (F3)', (t) => {
+  it('may have the longest path below which a database opens, and no longer one (STATE-FOLDER-3)', (t) => {
     const folder = folderOf(t);
     const long = (bytes: number): string => {
       const rest = bytes - Buffer.byteLength(`${folder}//.svc`);
@@ -125,7 +125,7 @@ describe('the state folder', () => {
   });
 
   for (const mode of [0o755, 0o701, 0o770, 0o750]) {
-    it(`is refused with mode ${mode.toString(8)} (F1)`, (t) => {
+    it(`is refused with mode ${mode.toString(8)} (STATE-FOLDER-1)`, (t) => {
       const path = join(folderOf(t), '.svc');
       mkdirSync(path);
       chmodSync(path, mode);
@@ -134,7 +134,7 @@ describe('the state folder', () => {
     });
   }
 
-  it('is refused when it is a link, a file or a stranger’s; root’s with our group is accepted (F1, F2)', (t) => {
+  it('is refused when it is a link, a file or a stranger’s; root’s with our group is accepted (STATE-FOLDER-1, STATE-FOLDER-2)', (t) => {
     const folder = folderOf(t);
     const real = join(folder, 'real');
     mkdirSync(real, { mode: 0o700 });

@@ -1,4 +1,4 @@
-// The first schema. Names and types as worker/database/tables.ts; never edited after release.
+// The first schema; never edited after release. The row types are in worker/database/tables.ts.
 import type { Migration } from './list.ts';
 
 export const init: Migration = {

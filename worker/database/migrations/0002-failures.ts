@@ -1,4 +1,4 @@
-// How many attempts ended with a result: backoff counts those alone, the bound of attempts counts the ones that a crash cut too.
+// Counts attempts that ended with a result. Backoff counts those alone; the attempt limit also counts attempts that a crash cut.
 import type { Migration } from './list.ts';
 
 export const failures: Migration = {

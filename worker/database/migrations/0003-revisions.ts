@@ -1,4 +1,4 @@
-// Revisions that never come back after a replay, and answers under an Idempotency-Key with their headers.
+// Counts changes of operators, so that no revision comes back after a replay. Stores the headers of answers under an Idempotency-Key.
 import type { Migration } from './list.ts';
 
 export const revisions: Migration = {

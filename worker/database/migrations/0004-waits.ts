@@ -1,4 +1,4 @@
-// Which tasks are so long from when they were scheduled: they are no later when the wall clock is set back.
+// Marks tasks that wait for a duration: a wall clock that is set back must not delay them.
 import type { Migration } from './list.ts';
 
 export const waits: Migration = {

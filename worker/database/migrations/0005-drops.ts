@@ -1,4 +1,4 @@
-// Which dead sends an operator has dropped. It was told by the beginning of the error, which a platform may write as well.
+// Marks dead sends that an operator has dropped. Before, the beginning of the error told them, which a platform may write too.
 import type { Migration } from './list.ts';
 
 export const drops: Migration = {

@@ -1,5 +1,5 @@
-// What is open is found by having no end, no longer by its state: an index of part of a table is rewritten whenever a column that its WHERE
-// names changes, and between coming in and being done an item changes its state twice.
+// Open rows are found by an empty `done_at`, no longer by their state. A partial index is rewritten whenever a column of its WHERE changes. An item
+// changes its state twice before it is done.
 import type { Migration } from './list.ts';
 
 export const openRows: Migration = {

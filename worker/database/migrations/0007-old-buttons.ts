@@ -1,4 +1,4 @@
-// Buttons are kept for months, and the old ones are looked for every few minutes.
+// Buttons are kept for months, and a search for old ones runs every few minutes.
 import type { Migration } from './list.ts';
 
 export const oldButtons: Migration = {

@@ -1,5 +1,5 @@
-// Which stored file is the copy of one that lies on a platform, and which files are nothing but such copies: those go with the texts of messages.
-// A file is such a copy where `fetched_at` is `created_at`: an older version that saves the same bytes moves the latter alone.
+// Names the stored copies of files on platforms. Copies are removed with the texts of messages. A file is only a copy if `fetched_at` equals
+// `created_at`. An older version that saves the same bytes changes `created_at` alone.
 import type { Migration } from './list.ts';
 
 export const fetchedFiles: Migration = {

@@ -1,5 +1,5 @@
-// The order of starts that no clock changes: the number that each takes when it begins to write. Starts of older versions have none, and are
-// before all others, in the order of their times.
+// Orders starts by a number that no clock changes: each start takes one when it begins to write. Starts of older versions have none. They come before
+// all others, in the order of their times.
 import type { Migration } from './list.ts';
 
 export const numberedStarts: Migration = {

@@ -1,4 +1,4 @@
-// At how many deaths of the process an item was in hand: attempts alone do not tell, those that failed are among them.
+// Counts deaths of the process while it ran an item. The number of attempts does not tell them: it includes failed attempts.
 import type { Migration } from './list.ts';
 
 export const deaths: Migration = {

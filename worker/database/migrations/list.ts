@@ -1,4 +1,4 @@
-// All migrations in order. A breaking one makes an older svc refuse the database; a compatible one does not.
+// All migrations in order. A breaking migration makes an older svc refuse the database; a compatible one does not.
 import { init } from './0001-init.ts';
 import { failures } from './0002-failures.ts';
 import { revisions } from './0003-revisions.ts';

@@ -1,29 +1,31 @@
-// How a connection to the project's SQLite file is opened. Nothing else opens a `*.sqlite` file: a stray close of the same
-// file would drop the POSIX locks of all connections of this process.
+// Opens connections to the project's SQLite file. No other code opens a `*.sqlite` file. Closing any descriptor of the file drops the POSIX locks of
+// all connections of this process.
 import { refuseLostHistory } from '../../../shared/files/lost-history.ts';
 import { type Database, Sqlite } from '../../../shared/sqlite.ts';
 
-/** Another program has the lock only by mistake; readiness must say so within two seconds. */
+/** Other programs have the lock only by mistake. Readiness must report that within two seconds. */
 const WRITER_BUSY_MS = 800;
-/** Readers wait in the main thread, and WAL hardly ever makes them wait. */
+/** Readers wait in the main thread. In WAL mode they hardly ever have to. */
 const READER_BUSY_MS = 200;
 
-/** A page of SQLite's usual 4 KiB holds one delivery of 2 KB, this one three; and the log takes two calls for each page that a group changes. */
+/**
+ * A page of 4 KiB, SQLite's default, holds one delivery of 2 KB; a page of 8 KiB holds three. The WAL takes two system calls for each changed page.
+ */
 const PAGE_BYTES = 8_192;
 
-/** The connection that writes: WAL, synced at each commit, keys and triggers enforced. */
+/** The writing connection: WAL, synced at each commit, foreign keys and triggers enforced. */
 export function openWritable(file: string, busyMs = WRITER_BUSY_MS): Database {
   refuseLostHistory(file);
   const database = new Sqlite(file, { timeout: busyMs });
   try {
-    database.pragma(`page_size = ${PAGE_BYTES}`); // of a new file; another one stays as it is
+    database.pragma(`page_size = ${PAGE_BYTES}`); // only for a new database
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
     database.pragma('recursive_triggers = ON');
-    database.pragma('wal_autocheckpoint = 0'); // see checkpoint.ts
+    database.pragma('wal_autocheckpoint = 0'); // svc starts checkpoints itself, to see their errors
     database.pragma('trusted_schema = OFF');
-    database.pragma('wal_checkpoint(NOOP)'); // where SQLite could open it only for reading, it says so here
+    database.pragma('wal_checkpoint(NOOP)'); // throws if SQLite could open the file only for reading
     return database;
   } catch (error) {
     database.close();
@@ -31,7 +33,7 @@ export function openWritable(file: string, busyMs = WRITER_BUSY_MS): Database {
   }
 }
 
-/** The connection that writes, while nobody else has the file open: throws SQLITE_BUSY where somebody has. */
+/** The writing connection while nobody else has the file open. Throws SQLITE_BUSY if another connection has. */
 export function openAlone(file: string): Database {
   refuseLostHistory(file);
   const database = new Sqlite(file, { timeout: 0, fileMustExist: true });
@@ -39,7 +41,7 @@ export function openAlone(file: string): Database {
     database.pragma('locking_mode = EXCLUSIVE');
     database.pragma('synchronous = FULL');
     database.pragma('wal_autocheckpoint = 0');
-    database.pragma('page_count'); // takes it
+    database.pragma('page_count'); // takes the lock
     return database;
   } catch (error) {
     database.close();
@@ -47,7 +49,7 @@ export function openAlone(file: string): Database {
   }
 }
 
-/** A connection that cannot write. */
+/** A read-only connection. */
 export function openReadOnly(file: string, busyMs = READER_BUSY_MS): Database {
   refuseLostHistory(file);
   const database = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: busyMs });
@@ -55,7 +57,7 @@ export function openReadOnly(file: string, busyMs = READER_BUSY_MS): Database {
   return database;
 }
 
-/** The SQLite result code of an error, such as `SQLITE_FULL`; undefined when it is another error. */
+/** The SQLite result code of an error, such as `SQLITE_FULL`; undefined for any other error. */
 export function sqliteCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;

@@ -1,10 +1,11 @@
-// The writer of a start. Its thread takes longer to get ready than anything else that a start waits for; so until it is there, groups are
-// committed in the main thread: by the same code with the same settings, answered after the same syncs.
+// The writer during a start. The writer thread gets ready later than all else that a start waits for. Until then the main thread commits groups, by
+// the same code with the same syncs.
 //
-//   E1  One writes at a time: the thread gets its first group after the last one here has its answer, and while it opens the file none is committed
-//       here, which might begin another log. It is asked to open only once it is up, so that this takes no time.
-//   E2  The thread takes over the very file that was open here: one that was moved or replaced meanwhile is not made anew (W3).
-//   E3  Migrations of what is stored may take long: a thread of their own runs them, so that the main thread hears and answers meanwhile.
+//   EARLY-WRITER-1  One thread writes at a time. The writer thread gets its first group after the last group of the main thread is answered. While
+//                   the thread opens the file, nothing is committed: a commit might begin another WAL. The thread opens the file only once it runs,
+//                   so the pause is short.
+//   EARLY-WRITER-2  The thread opens the same file, by inode. If the file was moved or replaced meanwhile, no new one is created.
+//   EARLY-WRITER-3  A migration of stored data may take long. A thread of its own runs it, so the event loop stays free.
 import type { SvcError } from '../../../shared/svc-error.ts';
 import { MigrationDue } from '../migrate.ts';
 import type { Unit } from '../unit.ts';
@@ -28,7 +29,7 @@ export class EarlyWriter implements GroupRunner {
     this.#onDeath = onDeath;
     this.#here = new OpenCore({ ...target, leavesMigrations: true });
     void thread.then((worker) => {
-      this.#takingOver = this.#handOver(worker); // never fails
+      this.#takingOver = this.#handOver(worker); // never rejects
     });
   }
 
@@ -75,13 +76,13 @@ export class EarlyWriter implements GroupRunner {
     }
     const thread = new ThreadRunner(worker, this.#targetOfThread(), this.#onDeath);
     await thread.up();
-    this.#opening = thread.open().catch(() => {}); // what it cannot open is told to the group that comes next, as ever
+    this.#opening = thread.open().catch(() => {}); // the next group reports the error
     await this.#opening;
     this.#isLogMended = this.#here.close();
     this.#thread = thread;
   }
 
-  /** Read when the thread opens the file: until then groups are committed here. */
+  /** Read when the thread opens the file: the main thread commits groups until then. */
   #targetOfThread(): OpenWriter {
     const here = this.#here;
     return {
@@ -95,7 +96,7 @@ export class EarlyWriter implements GroupRunner {
     };
   }
 
-  /** The first one tells of a log that was mended while the thread took over. */
+  /** The first answer reports a WAL that was repaired during the handover. */
   #ofThread(answer: GroupAnswer): GroupAnswer {
     if (!this.#isLogMended) return answer;
     this.#isLogMended = false;

@@ -1,9 +1,10 @@
 // Runs a group of units in one transaction and answers after its COMMIT. Synchronous: the writer thread and the inline writer share it.
 //
-//   C1  A refused unit takes nothing else with it. Few are refused, and a savepoint copies every page that its unit changes: so a group
-//       runs without, and when one is refused, begins anew with a savepoint for each. After such a group the next one has them at once.
-//   C2  When the storage itself fails, the whole group is taken back and nobody is answered `committed`.
-//   C3  After a failed COMMIT the connection is not used again: its page cache may hold what the disk does not.
+//   GROUP-COMMIT-1  A refused unit does not affect the other units. Refusals are rare, and a savepoint copies every page that its unit changes. So a
+//                   group runs without savepoints. After a refusal the group is rolled back and runs again with a savepoint for each unit. The next
+//                   group then begins with savepoints.
+//   GROUP-COMMIT-2  If the storage itself fails, the whole group is rolled back and no unit is answered `committed`.
+//   GROUP-COMMIT-3  After a failed COMMIT the connection is not used again. Its page cache may hold pages that the disk lacks.
 import type { Database, Statement as SqliteStatement } from 'better-sqlite3';
 import type { Row, Statement, Unit, UnitAnswer } from '../unit.ts';
 import { sqliteCode } from './connection.ts';
@@ -11,7 +12,7 @@ import { sqliteCode } from './connection.ts';
 export interface GroupAnswer {
   readonly answers: readonly UnitAnswer[];
   readonly head: number;
-  /** The log had been taken away, and what it held is safe again (W5 of writer-core.ts). */
+  /** The WAL had been removed or altered, and its content is safe again. */
   readonly isLogMended?: boolean;
 }
 
@@ -37,7 +38,7 @@ export class GroupCommit {
     this.#head = database.prepare("SELECT value FROM counters WHERE name = 'event'").pluck();
   }
 
-  /** Throws when the group could not be committed; then nothing of it is stored. */
+  /** Throws if the group could not be committed; then nothing of the group is stored. */
   run(units: readonly Unit[]): GroupAnswer {
     try {
       const answers = this.#runAll(units);
@@ -51,7 +52,7 @@ export class GroupCommit {
     }
   }
 
-  /** C1. */
+  /** Runs without savepoints, and after a refusal again with them (GROUP-COMMIT-1). */
   #runAll(units: readonly Unit[]): readonly UnitAnswer[] {
     this.#exec('BEGIN IMMEDIATE');
     if (!this.#expectsRefusals) {
@@ -126,7 +127,7 @@ export class GroupCommit {
   }
 }
 
-/** What the storage itself could not do ends the group; anything else is the unit's own fault and refuses it alone. */
+/** These errors of the storage fail the group. Any other error refuses its unit alone. */
 const STORAGE_FAULT = /^SQLITE_(FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN|BUSY|LOCKED|NOMEM|PROTOCOL)/;
 
 function refusalOf(statement: Statement, error: unknown): unknown {

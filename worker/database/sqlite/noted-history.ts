@@ -1,4 +1,5 @@
-// Notes how far the history has come with each commit that brought it further (D3 of shared/files/lost-history.ts).
+// Notes the last event number beside the database before the answer of each commit that raised it. A later start compares the history with the note,
+// and detects lost commits.
 import { readHistoryEnd } from '../../../shared/files/history-end.ts';
 import {
   fileIdentity,
@@ -18,7 +19,7 @@ export class NotedHistory {
   #last: HistoryNote | undefined;
   #epoch: (() => unknown) | undefined;
   #of = '';
-  /** Of these nothing more is noted: who opened the file is to see what was. */
+  /** Highest event number known. Only a higher one is noted, so that a start can still read the former note. */
   #seq = 0;
 
   constructor(file: string, now: () => number) {
@@ -26,7 +27,7 @@ export class NotedHistory {
     this.#now = now;
   }
 
-  /** Before anything is written. Throws SvcError where the history ends before what was noted of it (D4). */
+  /** Call before anything is written. Throws SvcError if the history ends before its noted end. */
   refuseShortened(database: Database): void {
     const noted = notedHistory(this.#file);
     const shortened = shortenedHistory(this.#file, { noted, end: readHistoryEnd(database) });
@@ -42,7 +43,7 @@ export class NotedHistory {
     this.#epoch = () => epoch.get();
   }
 
-  /** A timeline is never noted to end before what was noted of it. */
+  /** Within a timeline (epoch) the noted number never falls. */
   committed(seq: number): void {
     if (this.#epoch === undefined || seq <= this.#seq) return;
     this.#seq = seq;
@@ -51,7 +52,7 @@ export class NotedHistory {
     this.#note({ epoch, seq, state: 'open', of: this.#of, at: this.#now() });
   }
 
-  /** The connection was closed; where it was the last one, all is in the one file. */
+  /** Call after the connection was closed. Without a WAL all data is in the database file. */
   closed(): void {
     this.#epoch = undefined;
     if (this.#last?.state !== 'open' || !isLogEmpty(this.#file)) return;
@@ -64,7 +65,7 @@ export class NotedHistory {
   }
 }
 
-/** False where nobody can tell: its folder may not be for us any more. */
+/** False if unknown: the folder may not be readable any more. */
 function isLogEmpty(file: string): boolean {
   try {
     return sizeOf(logOf(file)) === 0;

@@ -1,21 +1,22 @@
-// The core of the writer as either thread makes it, with the failpoints that the crash kit asks for.
+// The core of the writer with the failpoints of the crash kit. The writer thread and the main thread both use it.
 import { type Failpoint, failpointsOf } from '../../../shared/process/failpoints.ts';
 import type { Unit } from '../unit.ts';
 import type { GroupAnswer } from './group-commit.ts';
 import { WriterCore } from './writer-core.ts';
 
-/** The file to write, and what the crash kit asks for. */
+/** The file to write, and the failpoints of the crash kit. */
 export interface OpenWriter {
   readonly file: string;
   readonly failpoints: string | undefined;
-  /** The file as this process has had it open: no other one is opened in its place. */
+  /** Inode of the file that this process has had open before: another file at the path is refused. */
   readonly inode?: number | undefined;
-  /** These see WriterCoreOptions. */
+  /** Set after a failed write: so many bytes of the file were synced before. */
   readonly syncedBytes?: number | undefined;
+  /** Migrations are left to another thread: `open` throws MigrationDue. */
   readonly leavesMigrations?: boolean;
 }
 
-/** Opened again after a failure it is the same core: it remembers which file it was. */
+/** A reopen after a failure keeps the core, which remembers the inode of its file. */
 export class OpenCore {
   readonly #core: WriterCore;
   readonly #point: Failpoint | undefined;
@@ -38,22 +39,22 @@ export class OpenCore {
     return this.#core.syncedBytes;
   }
 
-  /** Opens and migrates. Throws SvcError, or MigrationDue where migrations are left to others. */
+  /** Opens and migrates. Throws SvcError, or MigrationDue if `leavesMigrations` is set. */
   open(): void {
     this.#core.open();
   }
 
-  /** Throws SvcError; then nothing of the group may be taken as stored. */
+  /** Throws SvcError; then nothing of the group counts as stored. */
   run(units: readonly Unit[]): GroupAnswer {
     return this.#core.run(units);
   }
 
-  /** The answer of a group is on its way. */
+  /** Call once the answer of a group is sent. */
   answered(): void {
     if (FAILPOINTS) void this.#point?.('writer.committed');
   }
 
-  /** True as of `WriterCore.close`. */
+  /** True if no answer has reported a repaired WAL yet. */
   close(): boolean {
     return this.#core.close();
   }

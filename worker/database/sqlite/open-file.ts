@@ -1,4 +1,4 @@
-// The database file that the writer has open: the one at its path (W1 of writer-core.ts), as long as it was (W4), and written by nobody else (W8).
+// The database file that the writer has open. Checks that it is the file at the path, has not become shorter, and was written by no other program.
 import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { cut, gone, overwritten } from '../unavailable.ts';
@@ -7,19 +7,19 @@ import { logState } from './wal/checkpoint.ts';
 interface Look {
   readonly inode: number | undefined;
   readonly bytes: number;
-  /** When it was written last. */
+  /** Time of the last write (mtime), in ms. */
   readonly writtenAt: number;
 }
 
 export class OpenFile {
   readonly #file: string;
-  /** Undefined before it was opened. */
+  /** Undefined before the first open. */
   inode: number | undefined;
-  /** The longest that it was while it was open. */
+  /** Greatest length while the file was open. */
   #bytes = 0;
   #writtenAt = 0;
   #log = { log: 0, checkpointed: 0 };
-  /** It is to be found whole before anything more is written. */
+  /** An integrity check must pass before anything more is written. */
   #isSuspect = false;
 
   constructor(file: string, inode: number | undefined) {
@@ -33,7 +33,7 @@ export class OpenFile {
     return { inode: found?.ino, bytes: found?.size ?? 0, writtenAt: found?.mtimeMs ?? 0 };
   }
 
-  /** Before it is opened: its length. */
+  /** Call before an open. Returns the length in bytes. */
   refuseOther(): number {
     const { inode, bytes } = this.look();
     if (this.inode !== undefined && inode !== this.inode) throw gone(this.#file);
@@ -48,7 +48,7 @@ export class OpenFile {
     this.#isSuspect = false;
   }
 
-  /** Its length. */
+  /** Call after an open. Returns the length in bytes. */
   opened(database: Database): number {
     const { inode, bytes } = this.look();
     this.inode = inode;
@@ -57,7 +57,7 @@ export class OpenFile {
     return bytes;
   }
 
-  /** This process has written it: its length. */
+  /** Call after this process has written the file. Returns the length in bytes. */
   broughtOver(database: Database): number {
     const { bytes, writtenAt } = this.look();
     this.#writtenAt = writtenAt;
@@ -65,7 +65,7 @@ export class OpenFile {
     return bytes;
   }
 
-  /** W1, W4, W8. */
+  /** Throws if the file was replaced, became shorter, or was written by another program. */
   refuseUnlessThere(database: Database): void {
     const { inode, bytes, writtenAt } = this.look();
     if (inode !== this.inode) throw gone(this.#file);
@@ -75,7 +75,7 @@ export class OpenFile {
     this.#bytes = bytes;
   }
 
-  /** It was cut by this process. */
+  /** Call after this process has truncated the file. */
   shortened(): void {
     this.#bytes = Math.min(this.#bytes, this.look().bytes);
   }

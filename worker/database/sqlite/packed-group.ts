@@ -1,9 +1,8 @@
-// Units on their way to the writer thread, and its answers on their way back. Copying objects between threads costs more than the rest:
-// so a group is one flat list of primitives, texts of statements are sent once and named by a number afterwards, and the answer to a unit
-// that was committed and returned nothing is `null`.
+// Packs units for the writer thread, and answers for the main thread. Copying objects between threads costs more than all else. So a group is one
+// flat list of primitives. The text of a statement is sent once, later only its number. A committed unit without rows is answered by `null`.
 //
-//   units: [statements, (shape, parameter…)…] for each unit, one after the other; the shape tells how many parameters follow. With a fence, which
-//   is the first of them then, the number is negative.
+//   units: [statements, (shape, parameter…)…] for each unit in turn. A shape tells how many parameters follow. A unit with a fence has
+//   the count -1 - statements, and its fence comes first.
 
 import type { Statement, Unit, UnitAnswer } from '../unit.ts';
 import type { GroupAnswer } from './group-commit.ts';
@@ -16,17 +15,17 @@ interface Shape {
 }
 
 export interface PackedGroup {
-  /** Shapes that the other side has not seen; their numbers go on from those before. */
+  /** Shapes that the other side does not know yet; they are numbered on from the earlier ones. */
   readonly shapes: readonly Shape[];
   readonly units: readonly unknown[];
 }
 
 export class GroupPacker {
-  /** By text; of one text there are at most a few that differ in their guard (or in how many values they give: such a one is refused). */
+  /** By text. A text has few shapes: they differ in guard, expected rows or number of parameters. */
   readonly #numbers = new Map<string, { readonly number: number; readonly shape: Shape }[]>();
   #size = 0;
 
-  /** Packs, and sends. New texts are numbered once they are sent: of a group that `send` throws for the other side never hears. */
+  /** Packs and sends. If `send` throws, the numbers of new texts are released: the other side never saw them. */
   pack(units: readonly Unit[], send: (group: PackedGroup) => void): void {
     const shapes: Shape[] = [];
     try {
@@ -51,7 +50,7 @@ export class GroupPacker {
     return flat;
   }
 
-  /** They are the last ones of their texts. */
+  /** New shapes are the last ones of their texts. */
   #takeBack(shapes: readonly Shape[]): void {
     for (const { sql } of shapes) this.#numbers.get(sql)?.pop();
     this.#size -= shapes.length;

@@ -1,11 +1,11 @@
-// Starts the writer thread: once the host is up, which does not wait for it (early-writer.ts); first thing in a spare, which has the time.
-// Until it is told a file it touches nothing, and it keeps no process alive.
+// Starts the writer thread. A start does not wait for the thread, which is started once the host is up. A spare worker starts its thread first. The
+// thread touches no file before it is told to open one, and keeps no process alive.
 import { Worker } from 'node:worker_threads';
 
-/** What whoever writes through the thread needs of it. */
+/** The members of a thread that its users need. */
 export type WriterThread = Pick<Worker, 'on' | 'ref' | 'postMessage' | 'terminate'>;
 
-/** What it keeps open (checkpoint.ts) stays open when it ends: to close it would drop the locks of the whole process. */
+/** Node must not close descriptors when the thread ends: a close drops the POSIX locks of the whole process. */
 const OPTIONS = { name: 'writer', trackUnmanagedFds: false };
 
 export function startWriterThread(): Worker {
@@ -17,7 +17,7 @@ export function startWriterThread(): Worker {
   return thread;
 }
 
-/** From sources (tests, development) the thread needs the TypeScript loader first: hooks of this thread are not its own. */
+/** From sources (tests, development) the thread needs the TypeScript loader first: hooks of this thread do not apply to it. */
 function fromSource(entry: URL): Worker {
   const loader = import.meta.resolve('tsx/esm/api');
   const script = `import(${JSON.stringify(loader)}).then(({ register }) => { register(); return import(${JSON.stringify(entry.href)}); });`;

@@ -1,19 +1,21 @@
-// The one writable connection: opened, migrated, watched for being taken away, opened again after a failure.
+// The one writable connection. Opens and migrates the database, detects files that were removed or altered, and reopens after a failure.
 //
-//   W1  No group is answered when the file it went into is no longer the file at its path (unlinked, replaced).
-//   W2  After a failed group the connection is closed; the next group opens it anew, so that nothing that this one kept in memory is relied on.
-//   W3  A database file that was there and is gone or empty is never made anew: that would be an empty history. Before this process:
-//       shared/files/lost-history.ts.
-//   W4  No group is answered when the file is shorter than it was: we never shorten it. Somebody else may (VACUUM), so it is opened
-//       again once it is found whole.
-//   W5  No group is answered into a log that is no longer the one at its path: the next start would not find it. What such a log holds is
-//       brought over into the file through the connection that has it open; that is left only then, and a new log begun.
-//   W6  Nothing is appended behind what the disk may lack, although the kernel has it: after a write that failed, and at first, when a process
-//       before this one may have met that, all is brought over into the file anew (checkpoint.ts, left-log.ts, lost-writes.ts).
-//   W7  No group is answered into a log that somebody has truncated or overwritten (log-guard.ts). It is written again from memory. Where a group was
-//       being written meanwhile, which may have read from it, the log is written as it was before, and the process ends: the next one reads all anew.
-//   W8  No group is answered once somebody else has written the file itself: it is opened again once it is found whole. Only checkpoints write it, and
-//       whether there was one the log tells. A copy that is whole by itself is not told from the file.
+//   WRITER-1  No group is answered if its database file is no longer the file at the path (unlinked, replaced).
+//   WRITER-2  After a failed group the connection is closed, and the next group reopens it. So nothing in the memory of the failed connection is
+//             relied on.
+//   WRITER-3  A database file that disappears or is emptied at runtime is never created anew: the history would be empty. A start refuses an empty
+//             file that held data before, and a missing file beside a WAL.
+//   WRITER-4  No group is answered if the database file became shorter. Other programs may shorten it (VACUUM). So the file is reopened once an
+//             integrity check passes.
+//   WRITER-5  No group is answered if its WAL is no longer the file at the path. The next start would not find that WAL. The connection that has the
+//             WAL open checkpoints it into the database file. Only then the connection is closed and a new WAL begins.
+//   WRITER-6  Nothing is appended behind frames that only the page cache may have. So the whole WAL is checkpointed and emptied after a failed write.
+//             A start does the same unless another program has the file open. An earlier process may have had a failed write.
+//   WRITER-7  No group is answered if another program truncated or overwrote the WAL. The WAL is written again from memory. A group that was being
+//             written meanwhile may have read altered pages. Then the WAL is written as it was before the group, and the process is killed. The next
+//             process reads all anew.
+//   WRITER-8  No group is answered if another program wrote the database file. The file is reopened once an integrity check passes. Only checkpoints
+//             write the file, and the WAL tells whether one ran. A valid copy that was written over the file passes the check.
 import { rmSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { noteHistory } from '../../../shared/files/lost-history.ts';
@@ -33,11 +35,11 @@ import { OpenLog } from './wal/open-log.ts';
 export interface WriterCoreOptions {
   readonly file: string;
   readonly now: () => number;
-  /** The file as this process has had it open before; left out: whatever is there, or a new one. */
+  /** Inode of the file that this process has had open before. Left out: any file, or a new one. */
   readonly inode?: number | undefined;
-  /** A write has failed since (W6), before which so much of the file was synced. */
+  /** Set after a failed write: so many bytes of the file were synced before (WRITER-6). */
   readonly syncedBytes?: number | undefined;
-  /** Migrations of what is stored are left to others: `open` throws MigrationDue. */
+  /** Migrations of stored data are left to another thread: `open` throws MigrationDue. */
   readonly leavesMigrations?: boolean;
   /** Called between the statements and COMMIT; a throw counts as a failed sync. */
   readonly beforeCommit?: () => void;
@@ -50,15 +52,15 @@ export class WriterCore {
   readonly #there: OpenFile;
   readonly #log: OpenLog;
   readonly #history: NotedHistory;
-  /** The connection is there only for what its log still holds. */
+  /** The connection stays open only for the content of its WAL. */
   #hasFailed = false;
-  /** It was not written again yet. */
+  /** An altered WAL was not written again yet. */
   #isLogAltered = false;
-  /** A log that was taken away has been brought over, one that was altered is written again; the next answer tells. */
+  /** A removed WAL was checkpointed, or an altered one written again. The next answer reports it. */
   #isLogMended = false;
-  /** W6. */
+  /** Failed writes that are not repaired yet (WRITER-6). */
   readonly #lost: LostWrites;
-  /** So much of it was synced. */
+  /** Bytes of the database file that were synced. */
   #syncedBytes: number;
 
   constructor(options: WriterCoreOptions) {
@@ -70,12 +72,12 @@ export class WriterCore {
     this.#syncedBytes = options.syncedBytes ?? 0;
   }
 
-  /** Of the file that it has had open; undefined before it was opened. */
+  /** Inode of the opened file; undefined before the first open. */
   get inode(): number | undefined {
     return this.#there.inode;
   }
 
-  /** See WriterCoreOptions, for whoever takes over. */
+  /** Bytes that were synced before a failed write, for the next writer; undefined without a failed write. */
   get syncedBytes(): number | undefined {
     return this.#lost.any ? this.#syncedBytes : undefined;
   }
@@ -112,12 +114,12 @@ export class WriterCore {
     return database;
   }
 
-  /** Somebody may write to the log while it is opened again (W7): what is read then is not what was known. */
+  /** Another program may write to the WAL during a reopen (WRITER-7): then other data is read than was known. */
   #refuseShortened(database: Database, isFirst: boolean): void {
     try {
       this.#history.refuseShortened(database);
     } catch (error) {
-      if (isFirst || !this.#log.isRestored()) throw error; // an older copy of the file: somebody has to take what is left
+      if (isFirst || !this.#log.isRestored()) throw error; // an older copy of the file: an operator must accept it
       this.#log.endRestored();
     }
   }
@@ -134,7 +136,7 @@ export class WriterCore {
     }
   }
 
-  /** Throws SvcError; then nothing of the group may be taken as stored. */
+  /** Throws SvcError; then nothing of the group counts as stored. */
   run(units: readonly Unit[]): GroupAnswer {
     const database = this.open(units.every(isQuestion));
     const { file } = this.#options;
@@ -146,7 +148,7 @@ export class WriterCore {
       this.#there.refuseUnlessThere(database);
       this.#log.know(database);
       if (this.#log.isThere()) this.#refuseUnlessLogWhole(database);
-      if (!this.#log.isThere()) save(file, database); // also where it was removed during the look
+      if (!this.#log.isThere()) save(file, database); // also if the WAL was removed during the check
       this.#history.committed(answer.head);
       const isLogMended = this.#isLogMended;
       this.#isLogMended = false;
@@ -157,7 +159,7 @@ export class WriterCore {
     }
   }
 
-  /** True where a log that was taken away has been brought over, and no answer has told of it. */
+  /** True if no answer has reported a repaired WAL yet. */
   close(): boolean {
     const database = this.#database;
     if (database !== undefined) {
@@ -165,7 +167,7 @@ export class WriterCore {
         this.#isLogMended = this.#secure(database) || this.#isLogMended;
       } catch {
         if (this.#isLogAltered) this.#log.end();
-        // The last connection to close tries once more
+        // The last connection to close runs the checkpoint once more
       }
       this.#close(database);
     }
@@ -187,14 +189,14 @@ export class WriterCore {
     this.#there.shortened();
   }
 
-  /** W2, as soon as W5 and W6 allow it. */
+  /** Closes the connection (WRITER-2) as soon as its WAL is safe (WRITER-5, WRITER-6). */
   #abandon(database: Database, error: unknown): void {
     this.#hasFailed = true;
     this.#lost.note(error);
     try {
       this.#leave(database);
     } catch {
-      // It stays open: the next group tries again
+      // The connection stays open: the next group tries again
     }
   }
 
@@ -209,14 +211,15 @@ export class WriterCore {
   #leave(database: Database): void {
     const isLogMended = this.#secure(database);
     this.#close(database);
-    // What lies there holds nothing of ours: SQLite would replay it over the file
+    // The WAL at the path holds no commit of this process, and SQLite would replay it over the file
     if (isLogMended) rmSync(logOf(this.#options.file), { force: true });
     this.#isLogMended ||= isLogMended;
   }
 
   /**
-   * Before a close. W5: whether a log that was taken away had to be brought over; throws while it cannot be. W6, W7: the last to close brings the log
-   * over, and SQLite tells nobody whether that failed, or what it has read.
+   * Makes the WAL safe before a close. Returns whether a removed WAL was checkpointed (WRITER-5); throws while that is impossible. The last
+   * connection to close runs a checkpoint, and SQLite reports neither a failed write nor altered frames. So both are repaired before (WRITER-6,
+   * WRITER-7).
    */
   #secure(database: Database): boolean {
     if (this.#log.isThere()) this.#mendLog(database);
@@ -230,7 +233,7 @@ export class WriterCore {
     try {
       this.#lost.hold();
     } catch (error) {
-      this.#cutUnsynced(database); // whoever stops the host closes it all the same
+      this.#cutUnsynced(database); // a stop of the host closes the connection all the same
       throw error;
     }
     forgetFailed(this.#options.file, database);
@@ -251,7 +254,7 @@ export class WriterCore {
     }
   }
 
-  /** W7, before anything is read from it. */
+  /** Writes an altered WAL again before anything is read from it (WRITER-7). */
   #mendLog(database: Database): void {
     this.#isLogAltered = !this.#log.isWhole(database, true);
     if (!this.#isLogAltered) return;
@@ -260,14 +263,14 @@ export class WriterCore {
     this.#isLogMended = true;
   }
 
-  /** W7: what was committed since the last look may come from what somebody else has written. */
+  /** Throws if the WAL was altered. If frames were committed since the last check, they may hold altered pages: the process is killed (WRITER-7). */
   #refuseUnlessLogWhole(database: Database): void {
     if (this.#log.isWhole(database)) return;
     if (this.#log.hasMore(database)) this.#log.restoreAndEnd();
     throw altered(this.#options.file);
   }
 
-  /** W7: where what was brought over may come from somebody else, the next process brings all that the log held over once more. */
+  /** Runs a checkpoint. If the WAL was altered meanwhile, the copied pages may be wrong: the next process checkpoints the WAL again (WRITER-7). */
   #keepLogShort(database: Database): void {
     if (!this.#log.isWhole(database, true)) throw altered(this.#options.file);
     const isShort = keepLogShort(database);
@@ -277,7 +280,7 @@ export class WriterCore {
   }
 }
 
-/** Of the host, each second: there is time to look at all. */
+/** The host sends a unit without statements each second: then there is time to compare the whole WAL. */
 const isQuestion = ({ statements }: Unit): boolean => statements.length === 0;
 
 function save(file: string, database: Database): void {

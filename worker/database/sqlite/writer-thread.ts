@@ -1,5 +1,5 @@
-// The writer thread: groups of units come in, answers go out after the sync. Besides, since it waits most of the time, it looks after
-// the event loop of the main thread (watchdog/).
+// The writer thread: receives groups of units and answers after the sync. The thread is idle most of the time, so it also watches the event loop of
+// the main thread.
 import { parentPort } from 'node:worker_threads';
 import { coerceError } from '../../../shared/svc-error.ts';
 import type { GuardOrder } from '../../watchdog/loop-guard.ts';
@@ -30,7 +30,7 @@ let core: OpenCore | undefined;
 parentPort?.on('message', (message: ToWriter | GuardOrder | ParentOrder) => {
   if (message.kind === 'watch_parent') return watchParent(message);
   if (message.kind === 'guard') {
-    // Without it there is no report; the writer goes on.
+    // Without the watch there is no report of a blocked loop; the writer goes on.
     import('../../watchdog/blocked-loop.ts').then(({ watchLoop }) => watchLoop(message)).catch(() => {});
     return;
   }
@@ -44,7 +44,7 @@ function serve(message: ToWriter): Exclude<FromWriter, AbortOrder> {
       case 'hello':
         return { kind: 'done', id: message.id, answer: undefined };
       case 'open':
-        core ??= new OpenCore(message); // again after a failure it is the same: it remembers which file it was
+        core ??= new OpenCore(message); // a reopen keeps the core, which remembers the inode of its file
         core.open();
         return { kind: 'done', id: message.id, answer: undefined };
       case 'group':
@@ -60,7 +60,7 @@ function serve(message: ToWriter): Exclude<FromWriter, AbortOrder> {
   }
 }
 
-/** After a close the thread is as it was at first: it may be told another file. */
+/** After a close the thread may be given another file. */
 function forget(): void {
   core = undefined;
   unpacker = new GroupUnpacker();

@@ -91,7 +91,7 @@ describe('a task', () => {
     assert.deepEqual(gone.states('inbox'), ['done', 'done', 'done', 'done', 'done', 'done', 'dead']);
   });
 
-  it('waits while the inbox is full: many that are due at once do not take the room of messages (T3)', async (context) => {
+  it('waits while the inbox is full: many that are due at once do not take the room of messages (TIMER-3)', async (context) => {
     const opened = deferred();
     const many = definePlugin({
       name: 'many',

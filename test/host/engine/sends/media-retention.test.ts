@@ -105,7 +105,7 @@ describe('saved files', () => {
     assert.deepEqual(await pass(), []);
   });
 
-  it('are all looked at in turn (M3), however many of the oldest are named by something', async (t) => {
+  it('are all looked at in turn (MEDIA-3), however many of the oldest are named by something', async (t) => {
     const { host, pass } = await start(t, 2);
     for (const text of ['state 1', 'state 2', 'state 3', 'nothing 1', 'nothing 2', 'nothing 3']) {
       await says(host, text);

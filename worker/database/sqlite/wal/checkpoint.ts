@@ -1,16 +1,19 @@
-// Checkpoints: what the log holds is brought over into the file. We ask for each: those that SQLite makes by itself hide their failures.
+// Checkpoints: SQLite copies frames of the write-ahead log (WAL) into the database file. svc starts each checkpoint itself, since SQLite's automatic
+// checkpoints hide their errors.
 //
-//   K1  What a sync could not write the kernel takes for written. Blocks that were new then are not written by later syncs either, even once they
-//       are written over (ext4, Linux 6.18): all is well until the next mount. Only other blocks help. So after a failed write, and after a
-//       process that may have left one, the log is emptied before anything is appended, and before that the file loses its new blocks.
-//   K2  Those are pages behind the last one that was synced. Cut off are only pages that the log has in frames not yet brought over: they
-//       are written again. A kill on the way leaves the log as it was.
-//   K3  Readers that are there read such pages in the log: the end that was synced is never cut off. Where it is not known see left-log.ts.
-//   K4  What a reader keeps from being brought over whole SQLite does not sync, and never brings over again: so it is synced here. Where that fails only
-//       a process that finds the log anew can mend it: this one is killed, for whatever closes the file would bring the rest over, and end the log.
-//   K5  A group whose sync failed is whole in the kernel's copy of the log: whoever opens the file while nobody else has it open takes it for committed,
-//       and may get a part of it into the file before the power goes, and with it the group. So its first frame is blanked as long as it is known
-//       where it begins. A kill before that: left-log.ts.
+//   WAL-1  After a failed fsync the kernel takes the page for written: later fsyncs skip it. Newly allocated blocks stay unwritten even after they
+//          are overwritten (ext4, Linux 6.18). The loss shows at the next mount, and only other blocks help. So a WAL that may hold such pages is
+//          emptied before anything is appended. Before that the database file is cut to lose its new blocks.
+//   WAL-2  New blocks are pages behind the last synced page. A page is cut off only if the WAL has a frame of it that is not checkpointed. The next
+//          checkpoint writes that page again. A kill in between leaves the WAL unchanged.
+//   WAL-3  Open readers find those pages in the WAL. They may read pages below the synced size in the file, so the file is never cut below that size.
+//          At a start the synced size is unknown: then nobody else may have the file open (WAL-7).
+//   WAL-4  If a reader blocks a full checkpoint, SQLite does not sync the copied pages and never copies them again. So the database file is synced
+//          here. If that sync fails, only a process that reads the WAL anew can repair it. So this process is killed: any close of the file would
+//          finish the checkpoint and delete the WAL.
+//   WAL-5  If the fsync of a group fails, its frames stay whole in the page cache. The next opener would take those frames for committed. It could
+//          checkpoint a part of them before a power cut drops the rest. So the header of the group's first frame is zeroed while its offset is known.
+//          After a kill before that, the next start copies the WAL to new blocks (WAL-6).
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import type { Database, Statement } from 'better-sqlite3';
 import { faultCode } from '../../storage-fault.ts';
@@ -18,26 +21,26 @@ import { endAtOnce } from './end-at-once.ts';
 import { logOf, noteLost, sizeOf } from './log-file.ts';
 import { FRAME_HEADER_BYTES, LOG_HEADER_BYTES } from './log-format.ts';
 
-/** Fewer bring those pages over again and again that every group changes, more hold up longer. */
+/** A smaller limit checkpoints frequently changed pages too often. A larger limit makes each checkpoint longer. */
 const LONG_LOG_PAGES = 2_000;
 const LOCK_BYTES_AT = 0x40_00_00_00;
 const STDERR = 2;
 
-/** In frames; -1 where there is no log. */
+/** In frames; -1 without a WAL. */
 interface LogState {
-  /** 1: somebody reads or writes. */
+  /** 1: another connection reads or writes. */
   readonly busy: number;
   readonly log: number;
   readonly checkpointed: number;
 }
 
-/** Whether there is a log at all: not in memory, and not on a disk on which processes cannot share memory. */
+/** Whether the database has a WAL: false in memory, and on a file system without shared memory between processes. */
 export const keepsLog = (database: Database): boolean => stateOf(database).log >= 0;
 
 const checkpoint = (database: Database, mode: 'PASSIVE' | 'TRUNCATE'): LogState =>
   (database.pragma(`wal_checkpoint(${mode})`) as readonly LogState[])[0] as LogState;
 
-/** Prepared once a connection: these are asked several times a group. */
+/** Prepared once a connection: each group asks them several times. */
 const questions = new WeakMap<Database, { readonly state: Statement; readonly version: Statement }>();
 
 function questionsOf(database: Database): { readonly state: Statement; readonly version: Statement } {
@@ -59,10 +62,10 @@ const stateOf = (database: Database): LogState => questionsOf(database).state.ge
 /** Changes with each commit of another connection. */
 export const versionOf = (database: Database): unknown => questionsOf(database).version.get();
 
-/** Committed frames of the log. */
+/** Committed frames of the WAL. */
 export const logFrames = (database: Database): number => Math.max(0, stateOf(database).log);
 
-/** K4. */
+/** Runs a checkpoint, and syncs the copied pages if a reader blocked it (WAL-4). */
 function bringOver(database: Database, mode: 'PASSIVE' | 'TRUNCATE'): LogState {
   const state = checkpoint(database, mode);
   if (state.checkpointed === state.log) return state;
@@ -74,7 +77,7 @@ function bringOver(database: Database, mode: 'PASSIVE' | 'TRUNCATE'): LogState {
   return state;
 }
 
-/** Nothing is closed: that would bring over, unseen, what may not be. */
+/** Kills the process and closes nothing: a close would checkpoint unseen. The next process repairs the WAL. */
 export function endToMend(file: string, { what, error }: { readonly what: string; readonly error?: unknown }): never {
   try {
     noteLost(file);
@@ -92,28 +95,28 @@ export function isLogLong(database: Database): boolean {
   return log - checkpointed >= LONG_LOG_PAGES;
 }
 
-/** Brings over what no reader needs any more, once that is much: whether it did. Throws what SQLite throws. */
+/** Checkpoints a long WAL as far as readers allow. Returns whether a checkpoint ran. Throws what SQLite throws. */
 export const keepLogShort = (database: Database): boolean =>
-  isLogLong(database) && bringOver(database, 'PASSIVE').checkpointed >= 0; // -1 while another program brings over
+  isLogLong(database) && bringOver(database, 'PASSIVE').checkpointed >= 0; // -1 while another program runs a checkpoint
 
-/** Brings all that the log holds over into the file, synced, and leaves the log empty; false while somebody reads or writes. */
+/** Checkpoints and empties the whole WAL, synced. Returns false while another connection reads or writes. */
 export function emptyLog(database: Database): boolean {
   return bringOver(database, 'TRUNCATE').busy === 0;
 }
 
-/** As long is the log at least that this connection has open. */
+/** Least length in bytes of the WAL that this connection has open. */
 export function logBytes(database: Database): number {
   const { log } = stateOf(database);
   return log === 0 ? 0 : frameAt(database, log);
 }
 
-/** K5. For the connection whose group failed, or one that was opened while that was open. */
+/** WAL-5: zeroes the first frame of the failed group. Takes the connection of that group, or one opened while that was open. */
 export function forgetFailed(file: string, database: Database): void {
   const version = versionOf(database);
   const { log } = stateOf(database);
   database.exec('BEGIN IMMEDIATE');
   try {
-    if (versionOf(database) === version) blankFrame(logOf(file), frameAt(database, log)); // or it is written over by another program
+    if (versionOf(database) === version) blankFrame(logOf(file), frameAt(database, log)); // otherwise another program has overwritten the frame
   } finally {
     database.exec('ROLLBACK');
   }
@@ -132,19 +135,19 @@ function blankFrame(logFile: string, at: number): void {
   }
 }
 
-/** K1. `syncedBytes` of the file were synced. */
+/** WAL-1: cuts off pages that the disk may lack. `syncedBytes` of the file were synced. */
 export function cutUnsynced(file: string, database: Database, syncedBytes: number): void {
-  const pages = Number(database.pragma('page_count', { simple: true })); // a read: only then the state of the log is known
+  const pages = Number(database.pragma('page_count', { simple: true })); // a read: only then SQLite knows the state of the WAL
   const pageBytes = pageBytesOf(database);
   const { log, checkpointed } = stateOf(database);
   if (log <= checkpointed) return;
   const logged = loggedPages(logOf(file), { from: checkpointed, to: log, pageBytes });
-  const lockPage = LOCK_BYTES_AT / pageBytes + 1; // holds nothing, ever
+  const lockPage = LOCK_BYTES_AT / pageBytes + 1; // never holds data
   let last = pages;
-  while (last > 1 && (logged.has(last) || last === lockPage)) last -= 1; // the first was synced before there was a log
+  while (last > 1 && (logged.has(last) || last === lockPage)) last -= 1; // page 1 was synced before the WAL existed
   const keeps = Math.max(last * pageBytes, syncedBytes);
   const { checkpointed: isNow } = stateOf(database);
-  // Another program may bring over, too: then what was counted is in the file
+  // After a checkpoint of another program the counted pages are in the file: then nothing is cut
   if (isNow === checkpointed && sizeOf(file) > keeps) ftruncateSync(keptOpen(file), keeps);
 }
 
@@ -168,7 +171,7 @@ function loggedPages(
 
 const kept = new Map<string, { readonly descriptor: number; readonly inode: number }>();
 
-/** Never closed: with any descriptor of the file that this process closes, SQLite loses its locks (POSIX). */
+/** Never closed: closing any descriptor of the file drops SQLite's POSIX locks of this process. */
 export function keptOpen(file: string): number {
   const known = kept.get(file);
   if (known !== undefined && known.inode === statSync(file).ino) return known.descriptor;

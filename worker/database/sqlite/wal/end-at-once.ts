@@ -1,12 +1,12 @@
-// The end of the process from any of its threads, with nothing closed and nobody asked.
+// Ends the process from any of its threads at once: nothing is closed, no handler runs.
 import { isMainThread, parentPort } from 'node:worker_threads';
 
-/** What the main thread is told where a thread cannot end the process by itself. */
+/** Asks the main thread to abort, since another thread cannot abort the process. */
 export interface AbortOrder {
   readonly kind: 'abort';
 }
 
-/** The first process of a container outlives the signal that it sends to itself (pid_namespaces(7)). */
+/** The first process of a container survives its own SIGKILL (pid_namespaces(7)): then the process aborts. */
 export function endAtOnce(): never {
   process.kill(process.pid, 'SIGKILL');
   if (isMainThread) process.abort();

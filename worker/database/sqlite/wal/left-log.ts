@@ -1,14 +1,14 @@
-// The log that a process before this one has left is brought over into the file before anything is appended to it (W6 of writer-core.ts).
+// Checkpoints the WAL that an earlier process left, before anything is appended to it.
 //
-//   L1  It may hold what only the kernel has (K1 of checkpoint.ts): a write that failed, or that was under way when its process was killed. So what it
-//       holds is first written once more, to other blocks. Only then pages may be cut off the file that are nowhere but in the log.
-//   L2  Nobody else may have the file open meanwhile: readers would miss what is cut off, and a writer would go on in the former log. Where somebody has,
-//       a start goes on without, for some programs read for days; not where a write has failed, of this process or, as the log tells
-//       (log-file.ts), of one before it.
-//   L3  A kill before the copy takes the place of the log leaves all as it was, and the next start copies again; a kill behind it leaves a log that is on
-//       the disk.
-//   L4  Only frames of this log are copied: behind them lie those of one before it, which nobody reads. So the copy needs no more room than it must.
-//   L5  Where the copy cannot take the place of the log, nothing may be closed either: the process is killed, as in K4.
+//   WAL-6  The WAL may hold frames that only the page cache has. A write failed, or was under way when the process was killed. So the WAL is first
+//          copied to new blocks and synced. Only then pages may be cut off the database file that exist nowhere but in the WAL.
+//   WAL-7  Nobody else may have the database open meanwhile. Readers would miss the pages that are cut off, and a writer would append to the replaced
+//          WAL. If another program has it open, a start goes on without this step, since some programs read for days. After a failed write the
+//          database stays closed instead. The failure is known from this process, or from a flag in the mode of the WAL.
+//   WAL-8  A kill before the rename leaves the old WAL, and the next start copies again. A kill after the rename leaves a WAL that is on the disk.
+//   WAL-9  Only frames with the salts of this WAL are copied. Frames behind them belong to an earlier WAL and are never read. So the copy takes no
+//          more room than necessary.
+//   WAL-10  If the copy cannot replace the WAL, the process is killed: a close would checkpoint unsynced frames unseen.
 import { closeSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../../../shared/files/atomic-file.ts';
@@ -28,14 +28,14 @@ import {
 
 const CHUNK_BYTES = 1_048_576;
 
-/** False where somebody has the file open: then nothing was done. Throws what SQLite and `node:fs` throw. */
+/** False if another program has the file open: then nothing was done. Throws what SQLite and `node:fs` throw. */
 export function settleLeft(file: string): boolean {
   const log = logOf(file);
   if (sizeOf(file) === 0 || sizeOf(log) === 0) return true;
-  keptOpen(file); // fails, if it does, before anything is changed
+  keptOpen(file); // an error here comes before any change
   const copy = `${log}.new`;
   try {
-    rmSync(copy, { force: true }); // of a start that was killed: the new one has the mode of the log
+    rmSync(copy, { force: true }); // left by a killed start; the new copy gets the mode of the WAL
     const before = markOf(log);
     copySynced(log, copy);
     const database = openAlone(file);
@@ -44,7 +44,7 @@ export function settleLeft(file: string): boolean {
       renameSync(copy, log);
       syncFolder(dirname(log));
     } catch (error) {
-      endToMend(file, { what: 'the log of the database cannot be replaced by its copy', error }); // L5
+      endToMend(file, { what: 'the log of the database cannot be replaced by its copy', error }); // a close would checkpoint unsynced frames (WAL-10)
     }
     try {
       bringOverAll(file, database);
@@ -60,18 +60,18 @@ export function settleLeft(file: string): boolean {
   }
 }
 
-/** The connection reads the former log, which holds the same. */
+/** The connection still has the replaced WAL open, which holds the same frames. */
 function bringOverAll(file: string, database: ReturnType<typeof openAlone>): void {
   try {
     cutUnsynced(file, database, 0);
     emptyLog(database);
   } catch (error) {
-    cutUnsynced(file, database, 0); // to close it is to bring over once more, unseen
+    cutUnsynced(file, database, 0); // a close would checkpoint once more, unseen
     throw error;
   }
 }
 
-/** Not by the system's own copy: on some disks that shares the blocks. */
+/** Copies byte by byte: on some file systems `copyFile` shares the blocks of the source. */
 function copySynced(from: string, to: string): void {
   let left = usedOf(from).bytes;
   const source = openSync(from, 'r');
@@ -95,11 +95,11 @@ function copySynced(from: string, to: string): void {
 
 interface Used {
   readonly bytes: number;
-  /** So long is the file once it is brought over. */
+  /** Size of the database file after the checkpoint. */
   readonly fileBytes: number;
 }
 
-/** L4. All, where that is no log. */
+/** WAL-9: the bytes up to the last frame of this WAL. All bytes if the header is invalid. */
 function usedOf(log: string): Used {
   const all = sizeOf(log);
   const descriptor = openSync(log, 'r');
@@ -121,7 +121,7 @@ function usedOf(log: string): Used {
   }
 }
 
-/** For the copy, and for what the file grows by while the former log is open. */
+/** Bytes for the copy, and for the growth of the database file while the replaced WAL is still open. */
 function roomToSettle(file: string): number {
   const { bytes, fileBytes } = usedOf(logOf(file));
   return bytes + Math.max(0, fileBytes - sizeOf(file));

@@ -1,17 +1,17 @@
-// The log of the database as a file, and the note in its mode that a write has failed.
+// Path and size of the WAL, and a flag in its mode that a write has failed.
 import { chmodSync, existsSync, realpathSync, statSync } from 'node:fs';
 
-/** The owner may execute it: nobody means anything by that for a file like this, and to note it a full disk has room. */
+/** The owner's execute bit: it has no other meaning for a WAL, and setting it works on a full disk. */
 const LOST_MODE = 0o100;
 
-/** Beside the file itself, where its path is a link to it. */
+/** For a symbolic link the WAL lies beside its target. */
 export const logOf = (file: string): string => `${existsSync(file) ? realpathSync(file) : file}-wal`;
 
 export const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 const modeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
 
-/** For the next process; it is there as long as the kernel has what the disk may lack. */
+/** Tells the next process that a write failed. A power cut may drop the flag, but then also the page cache that it warns of. */
 export function noteLost(file: string): void {
   setMode(file, (mode) => mode | LOST_MODE);
 }
@@ -20,7 +20,7 @@ export function forgetLost(file: string): void {
   setMode(file, (mode) => mode & ~LOST_MODE);
 }
 
-/** A log gets the mode of the file when it is begun: where somebody has made that executable nothing is told. */
+/** A new WAL gets the mode of the database file. If that file is executable, the flag means nothing. */
 export const isLostNoted = (file: string): boolean => (modeOf(logOf(file)) & ~modeOf(file) & LOST_MODE) !== 0;
 
 function setMode(file: string, change: (mode: number) => number): void {
@@ -29,6 +29,6 @@ function setMode(file: string, change: (mode: number) => number): void {
     const mode = modeOf(log);
     if (change(mode) !== mode) chmodSync(log, change(mode));
   } catch {
-    // Removed meanwhile, or of a disk that takes nothing at all any more
+    // The WAL was removed meanwhile, or the disk takes no writes at all
   }
 }

@@ -1,14 +1,14 @@
-// The log of SQLite (WAL) as its file format has it: https://sqlite.org/walformat.html. Pure.
+// File format of SQLite's write-ahead log (WAL): https://sqlite.org/walformat.html. Pure functions.
 
 export const LOG_HEADER_BYTES = 32;
 export const FRAME_HEADER_BYTES = 24;
 
-/** Its last bit says that checksums read words as big-endian. */
+/** The last bit tells that checksums read words as big-endian. */
 const MAGIC = 0x37_7f_06_82;
 const PAGE_BYTES_AT = 8;
 const SALTS_AT = 16;
 const SALT_BYTES = 8;
-/** Of the header: it is the sum of all before. */
+/** The header's checksum covers all bytes before it. */
 const SUM_AT = 24;
 const FRAME_PAGES_AT = 4;
 const FRAME_SALTS_AT = 8;
@@ -16,7 +16,7 @@ const FRAME_SUM_AT = 16;
 const WORD_BYTES = 4;
 const HALF_RANGE = 0x80_00_00_00;
 
-/** The sum over a log with this header, which runs on over all frames; undefined where that is no header. */
+/** Checksum after the WAL header, which each frame continues; undefined if the header is invalid. */
 export function logChecksum(log: Buffer): Checksum | undefined {
   if (log.length < LOG_HEADER_BYTES) return undefined;
   const magic = log.readUInt32BE();
@@ -28,22 +28,22 @@ export function logChecksum(log: Buffer): Checksum | undefined {
 
 export const pageBytesOfLog = (header: Buffer): number => header.readUInt32BE(PAGE_BYTES_AT);
 
-/** Whether SQLite began the log anew with `next`, after one with `former`. */
+/** Whether SQLite restarted the WAL with header `next` after header `former`: each restart increments the first salt. */
 export function isFollowing(next: Buffer, former: Buffer): boolean {
   const steps = (next.readUInt32BE(SALTS_AT) - former.readUInt32BE(SALTS_AT)) >>> 0;
   return steps > 0 && steps < HALF_RANGE;
 }
 
-/** Whether the header of a frame belongs to the log with this header. */
+/** Whether a frame has the salts of this WAL header. */
 export const isFrameOf = (frame: Buffer, header: Buffer): boolean =>
   frame.compare(header, SALTS_AT, SALTS_AT + SALT_BYTES, FRAME_SALTS_AT, FRAME_SALTS_AT + SALT_BYTES) === 0;
 
-/** Of the file after this frame, where it ends a commit; else 0. */
+/** Pages of the database after this frame if it ends a commit; otherwise 0. */
 export const pagesAfter = (frame: Buffer): number => frame.readUInt32BE(FRAME_PAGES_AT);
 
 export const isCommit = (frame: Buffer): boolean => pagesAfter(frame) > 0;
 
-/** Whether a log is whole to its end, by its checksums. */
+/** Whether the checksums of the WAL are valid up to its end. */
 export function isChain(log: Buffer, pageBytes: number): boolean {
   const sum = logChecksum(log);
   if (sum === undefined || pageBytesOfLog(log) !== pageBytes) return false;
@@ -63,7 +63,7 @@ class Checksum {
     this.#isBig = isBig;
   }
 
-  /** Adds the next frame: whether its header has that sum. */
+  /** Adds the next frame. Returns whether the frame header holds the resulting checksum. */
   isOf(frame: Buffer, page: Buffer): boolean {
     this.add(frame.subarray(0, FRAME_SALTS_AT));
     this.add(page);

@@ -1,15 +1,16 @@
-// Whether the log (WAL) is still the one that this process wrote, and a copy of it in memory, to write it again.
+// Detects that another program altered the WAL, and writes it again from a copy in memory.
 //
-// Anybody with the rights of this user can truncate or overwrite the log while it is in use. SQLite reads the log's index alone and notices nothing: a
-// commit succeeds, and the next process finds a log that ends early. So the log is looked at before each group and before its answer.
+// Every program of this user can truncate or overwrite the WAL while it is in use. SQLite reads only the index of the WAL (-shm) and does not notice.
+// A commit succeeds, and the next process finds a WAL that ends early. So the WAL is checked before each group and before its answer.
 //
-//   G1  Before each answer the size, the header, and the header of the last frame are looked at, as they were known before and as they are now. All of
-//       it is compared with the copy where that costs little: once a second, before it is brought over, and once SQLite calls the file damaged.
-//   G2  The header changes only where SQLite begins the log anew. This process then counts its first salt up, which no older copy of the log has.
-//       Another program may choose new salts: any sound header is taken once one has committed.
-//   G3  The copy holds the log from its header to the last known frame. It is verified by the checksums of the log before it is written back.
-//   G4  A log longer than COPY_BYTES, which only a reader causes that holds up checkpoints, has no copy until it is begun anew.
-//   G5  A kill while the copy is written back leaves a log that ends early, as the fault itself did: see noted-history.ts.
+//   WAL-11  Before each answer the size, the WAL header and two frame headers are checked. The two frames are the last one of the former check, and
+//           the last one now. All bytes are compared with the copy once a second, before a checkpoint, and before the connection is closed.
+//   WAL-12  The WAL header changes only when SQLite restarts the WAL. A restart by this process increments the first salt, so no older copy has that
+//           salt. Another program may choose new salts: after a commit of another connection any valid header is accepted.
+//   WAL-13  The copy holds the WAL from its header to the last known frame. Its checksums are verified before it is written back.
+//   WAL-14  A WAL longer than COPY_BYTES has no copy until SQLite restarts it. Only a reader that blocks checkpoints lets it grow so long.
+//   WAL-15  A kill while the copy is written back leaves a WAL that ends early, as the fault itself did. The next start detects that: the last event
+//           number is noted beside the database.
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import {
   FRAME_HEADER_BYTES,
@@ -22,7 +23,7 @@ import {
   pageBytesOfLog,
 } from './log-format.ts';
 
-/** Twice what a checkpoint is made for (LONG_LOG_PAGES of checkpoint.ts). */
+/** Twice the length at which the writer runs a checkpoint (2,000 pages of 8 KiB). */
 const COPY_BYTES = 32 * 1_048_576;
 const FIRST_COPY_BYTES = 65_536;
 const CHUNK_BYTES = 1_048_576;
@@ -52,12 +53,14 @@ export class LogGuard {
     this.#pageBytes = pageBytes;
   }
 
-  /** Committed frames as of the last look that found the log whole. */
+  /** Committed frames at the last check that found the WAL whole. */
   get frames(): number {
     return this.#mark?.frames ?? 0;
   }
 
-  /** `frames` are committed. What is whole is known from now on. Throws what `node:fs` throws. */
+  /**
+   * Checks a WAL of `frames` committed frames and copies the new ones. `isByOthers`: another connection has committed. Throws what `node:fs` throws.
+   */
   isWhole(frames: number, isByOthers = false): boolean {
     if (frames === 0) {
       this.#mark = undefined;
@@ -82,7 +85,7 @@ export class LogGuard {
     return true;
   }
 
-  /** G1. True, too, where there is no copy. */
+  /** WAL-11: compares all bytes with the copy. True without a copy. */
   isSame(): boolean {
     const bytes = this.#endOf(this.frames);
     if (this.#copiedBytes !== bytes) return true;
@@ -94,7 +97,7 @@ export class LogGuard {
     return true;
   }
 
-  /** Writes the log as it was last known to be whole; false where there is no copy. Throws what `node:fs` throws. */
+  /** Writes the WAL back as it was last found whole, synced; false without a copy. Throws what `node:fs` throws. */
   restore(): boolean {
     const bytes = this.#endOf(this.frames);
     if (this.#mark === undefined || this.#copiedBytes !== bytes) return false;
@@ -110,7 +113,7 @@ export class LogGuard {
     closeSync(this.#descriptor);
   }
 
-  /** G2. */
+  /** WAL-12: whether SQLite restarted the WAL. */
   #isBegunAnew(isByOthers: boolean): boolean {
     if (logChecksum(this.#header) === undefined || pageBytesOfLog(this.#header) !== this.#pageBytes) return false;
     return isByOthers || this.#mark === undefined || isFollowing(this.#header, this.#mark.header);
@@ -132,7 +135,7 @@ export class LogGuard {
     return readSync(this.#descriptor, into, 0, into.length, at) === into.length;
   }
 
-  /** G4. False where the log is shorter. */
+  /** WAL-14: extends the copy to `frames`. False if the WAL is shorter. */
   #copyTo(frames: number): boolean {
     const end = this.#endOf(frames);
     const isComplete = this.#copiedBytes === 0 || this.#copiedBytes === this.#endOf(this.frames);

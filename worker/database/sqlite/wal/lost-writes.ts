@@ -1,8 +1,9 @@
-// That a write has failed, as long as what it left is not mended (W6 of writer-core.ts).
+// Remembers a failed write until its effects are repaired. A failed write may leave frames that only the page cache has.
 //
-//   X1  Whoever is the last to close the file brings the log over and removes it, and tells nobody whether the disk took that; and whoever opens it while
-//       nobody else has it open looks anew for what the log holds. So a connection that only reads stays open until all is mended.
-//   X2  The next process has to know of it where a reader keeps it from mending what it finds: it is noted on the log (log-file.ts).
+//   WAL-16  The last connection to close checkpoints and deletes the WAL, and does not report a failed write. The first connection to open reads the
+//           content of the WAL anew. So a read-only connection stays open until the repair is done.
+//   WAL-17  A reader may keep this process from the repair. So the next process must know of the failed write: a flag in the mode of the WAL tells
+//           it.
 import type { Database } from 'better-sqlite3';
 import { isFailedWrite } from '../../storage-fault.ts';
 import { openReadOnly } from '../connection.ts';
@@ -28,12 +29,12 @@ export class LostWrites {
     noteLost(this.#file);
   }
 
-  /** X1: before the connection that writes is closed. Throws what SQLite throws. */
+  /** WAL-16: opens the read-only connection. Call before the writing connection is closed. Throws what SQLite throws. */
   hold(): void {
     if (!this.#any || this.#reading !== undefined) return;
     const reading = openReadOnly(this.#file);
     try {
-      reading.pragma('page_count'); // opens the log
+      reading.pragma('page_count'); // opens the WAL
     } catch (error) {
       reading.close();
       throw error;
@@ -42,7 +43,7 @@ export class LostWrites {
   }
 
   settled(): void {
-    forgetLost(this.#file); // also what a process before this one has noted
+    forgetLost(this.#file); // also a flag that an earlier process has set
     this.#any = false;
     this.letGo();
   }

@@ -1,4 +1,4 @@
-// The log (WAL) that the writer's connection has open: whether it is still the one at its path (W5 of writer-core.ts), and still what was written (W7).
+// The WAL that the writer's connection has open. Checks that the WAL is still the file at its path, and still holds what was written.
 import { statSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { endToMend, keepsLog, logBytes, logFrames, pageBytesOf, versionOf } from './checkpoint.ts';
@@ -6,30 +6,30 @@ import { logOf, sizeOf } from './log-file.ts';
 import { LogGuard } from './log-guard.ts';
 
 const ALTERED = 'the log of the database was truncated or overwritten';
-/** Another program may write or bring over between two looks. */
+/** Another program may commit or run a checkpoint between two checks. */
 const LOOKS = 3;
 
 export class OpenLog {
   readonly #file: string;
-  /** As it was when it was opened. */
+  /** As of the last look at the path. */
   #log: { readonly path: string; readonly inode: number } | undefined;
-  /** It has a group of this connection. */
+  /** The length of the WAL was compared after the first group of this connection. */
   #isKnown = false;
   #isKept = false;
   #guard: LogGuard | undefined;
-  /** As of the last frames that were found whole. */
+  /** `PRAGMA data_version` at the last check that found the WAL whole. */
   #version: unknown;
 
   constructor(file: string) {
     this.#file = file;
   }
 
-  /** Not in memory. */
+  /** Whether the database has a WAL; false in memory. */
   get isKept(): boolean {
     return this.#isKept;
   }
 
-  /** A connection was opened. */
+  /** Call after a connection was opened. */
   opened(database: Database): void {
     this.#isKnown = false;
     this.look();
@@ -47,14 +47,17 @@ export class OpenLog {
     return !this.#isKept || (this.#log !== undefined && inodeOf(this.#log.path) === this.#log.inode);
   }
 
-  /** A log that somebody put there between the opening of ours and the look at it is known by its length, after the first group. */
+  /**
+   * Another program may replace the WAL between the open and the look at its path. After the first group such a WAL is shorter than SQLite's count of
+   * frames.
+   */
   know(database: Database): void {
     if (this.#isKnown || !this.#isKept || this.#log === undefined) return;
     this.#isKnown = true;
     if (sizeOf(this.#log.path) < logBytes(database)) this.#log = undefined;
   }
 
-  /** While it is there; `all` of it, or what each answer is worth. Throws what SQLite and `node:fs` throw. */
+  /** Whether the WAL holds what was written; true if it was removed. `all` compares every byte. Throws what SQLite and `node:fs` throw. */
   isWhole(database: Database, all = false): boolean {
     const guard = this.#guardOf(database);
     if (guard === undefined) return true;
@@ -77,22 +80,22 @@ export class OpenLog {
     return true;
   }
 
-  /** Whether frames were written that `isWhole` has not found whole. */
+  /** Whether there are frames that `isWhole` has not found whole. */
   hasMore(database: Database): boolean {
     return logFrames(database) !== (this.#guard?.frames ?? 0);
   }
 
-  /** Writes what `isWhole` last found whole; false where nothing is known of it. Throws what `node:fs` throws. */
+  /** Writes back the WAL that `isWhole` last found whole; false without a copy. Throws what `node:fs` throws. */
   isRestored(): boolean {
     return this.#guard?.restore() === true;
   }
 
-  /** The same; where nothing is known the next process says what is lost. */
+  /** Writes the WAL back. Without a copy the process is killed, and the next one reports the loss. */
   restore(): void {
     if (!this.isRestored()) this.end();
   }
 
-  /** The next process reads all anew. */
+  /** Writes the WAL back and kills the process: the next one reads all anew. */
   restoreAndEnd(): never {
     this.restore();
     this.endRestored();
@@ -102,7 +105,7 @@ export class OpenLog {
     endToMend(this.#file, { what: `${ALTERED} while it was written; it is restored` });
   }
 
-  /** There is nothing to restore: the next process says what is lost (noted-history.ts). */
+  /** Kills the process without a repair. The next process finds a history shorter than its noted end, and reports the loss. */
   end(): never {
     endToMend(this.#file, { what: `${ALTERED}, and cannot be restored` });
   }
@@ -118,12 +121,12 @@ export class OpenLog {
     this.letGo();
     const guard = openGuard(this.#log.path, pageBytesOf(database));
     if (guard?.inode === this.#log.inode) this.#guard = guard;
-    else guard?.close(); // removed or replaced meanwhile: W5
+    else guard?.close(); // removed or replaced meanwhile: the check of the path reports it
     return this.#guard;
   }
 }
 
-/** Undefined where the log was removed since the look at its path. */
+/** Undefined if the WAL was removed since the look at its path. */
 function openGuard(path: string, pageBytes: number): LogGuard | undefined {
   try {
     return new LogGuard(path, pageBytes);
