@@ -1,11 +1,14 @@
 // The command `svc` in one script, as far as a short answer and the start of a host need it: Node's loader of ES modules alone is 5 ms,
 // and each file more that it has to find is half a millisecond. What other commands need is built as modules beside it.
-import { basename, join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { OnResolveResult, Plugin } from 'esbuild';
+import { ROOT } from './output.ts';
+
+const CLI = join(ROOT, 'supervisor/cli');
 
 /** What it holds itself of all that it loads later. */
 const HELD =
-  /^(runtime-(start|status|stop|restart|reload|logs)|program|control-client|second-owner|worker-entry|start-daemon)\.ts$/;
+  /\/(commands\/runtime\/(start|status|stop|restart|reload|logs)|program|control-client|second-owner|worker-entry|start-daemon)\.ts$/;
 
 /** For CommonJS: where the file is. */
 export const SCRIPT_BANNER = `const __importMetaUrl=require('node:url').pathToFileURL(__filename).href;`;
@@ -59,10 +62,10 @@ export function loadedLater(entries: Map<string, string>): Plugin {
     name: 'loaded-later',
     setup(build) {
       build.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, kind, resolveDir }) => {
-        const file = basename(path);
+        const file = join(resolveDir, path);
         if (kind !== 'dynamic-import' || HELD.test(file)) return undefined;
-        const name = `command-${basename(file, '.ts')}`;
-        entries.set(name, join(resolveDir, path));
+        const name = `command-${relative(CLI, file).replaceAll(/\W+/g, '-').replace(/-ts$/, '')}`;
+        entries.set(name, file);
         return throughLoader(`./${name}.mjs`);
       });
     },

@@ -1,12 +1,9 @@
 // What the built programs load: a short command and the supervisor nothing of the worker, so that one is quick and the other small.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { foregroundArgs } from '../../support/process/built-svc.ts';
 import { CLI, portProject, svc } from '../../support/svc-command.ts';
 
 const DIST = dirname(CLI);
@@ -102,35 +99,5 @@ describe('nothing of the worker is loaded', { concurrency: 3 }, () => {
 
   it('and what the worker is made of would be seen here', () => {
     assert.notDeepEqual(foreign('worker-main.cjs'), []);
-  });
-});
-
-/** Writes down what of Node is loaded when the program listens, and ends it. */
-const AT_LISTEN = `const { Server } = require('node:net'); const { listen } = Server.prototype;
-Server.prototype.listen = function (...args) {
-  if (args[0]?.path?.endsWith('.sock')) return listen.apply(this, args);
-  require('node:fs').writeFileSync(process.env.LOADED, process.moduleLoadList.join('\\n'));
-  setTimeout(() => process.kill(process.pid, 'SIGTERM'), 100);
-  return listen.apply(this, args);
-};`;
-
-describe('a start loads nothing of Node that only others than it need', { concurrency: 3 }, () => {
-  it('until it listens', async (t) => {
-    const project = await portProject(t);
-    project.write('hook.cjs', AT_LISTEN);
-    const loaded = join(project.path, 'loaded');
-    const args = ['--require', join(project.path, 'hook.cjs'), ...foregroundArgs(project.path)];
-    const child = spawn(process.execPath, args, { env: { ...process.env, LOADED: loaded }, stdio: 'ignore' });
-
-    assert.deepEqual(await once(child, 'exit'), [0, null]);
-
-    const modules = readFileSync(loaded, 'utf8').split('\n');
-    assert.ok(modules.includes('NativeModule http'));
-    // streams that pack, threads, and what only their packages load: 8 ms of a start
-    const later = ['assert', 'worker_threads', 'zlib'].map((name) => `NativeModule ${name}`);
-    assert.deepEqual(
-      later.filter((name) => modules.includes(name)),
-      [],
-    );
   });
 });
