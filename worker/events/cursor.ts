@@ -2,8 +2,8 @@
 //
 //   CURSOR-1  An id is `<epoch>.<seq>`, parsed strictly. For clients it is opaque.
 //   CURSOR-2  The checks have a fixed order: malformed, epoch_changed, ahead, expired, otherwise replay.
-//   CURSOR-3  If "every event after the id" cannot be delivered, the result is a gap with its reason, its size and the position to continue
-//             from.
+//   CURSOR-3  If "every event after the id" cannot be delivered, the result is a gap. The gap has a reason, a size and the position to
+//             continue from.
 import type { GapReason } from '../../shared/api/event.ts';
 
 export interface EventPosition {

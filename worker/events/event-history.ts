@@ -1,7 +1,6 @@
-// The event history, as statements that join the transaction of a change: an event is stored together with its change, or not at all.
+// The event history, as statements that join the transaction of a change. So an event is stored together with its change, or not at all.
 //
-//   HISTORY-1  seq increases by exactly one and is assigned inside the transaction: the counter row changes together with the rows it
-//              numbers.
+//   HISTORY-1  seq increases by exactly one and is assigned inside the transaction. The counter changes together with the rows.
 //   HISTORY-2  Only retention deletes rows, oldest first, and `event_oldest` changes in the same transaction. So "expired" and "never
 //              existed" can be told apart.
 

@@ -128,7 +128,7 @@ export class EventHub {
     return this.#perActor.get(actor) ?? 0;
   }
 
-  /** Adds a client. Its first frames are written before the call returns. */
+  /** Adds a client. The client's first frames are written before the call returns. */
   subscribe(subscription: Subscription): StreamClient {
     if (this.#clients.size === 0) this.#wake();
     const channel = this.#channel(subscription);

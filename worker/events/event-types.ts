@@ -2,7 +2,7 @@
 //
 //   EVENTTYPE-1  An event of an unregistered type does not compile: `NewEvent` is a union over the registry.
 //   EVENTTYPE-2  `data` contains ids, digests, counts, codes and constant phrases, never a person's text or account name. Demo scope sees
-//                no digest of a text and no exact size, because a short text could be guessed from them.
+//                no digest of a text and no exact size. Either would help to guess a short text.
 //   EVENTTYPE-3  A field with a new meaning needs a higher `version`. A field is never reused.
 //   EVENTTYPE-4  Event types of plugins contain a dot, use none of the host's prefixes, and show demo scope no field.
 
@@ -143,7 +143,7 @@ export type HostEvent = {
 
 /** Name of a plugin's event type, checked by `pluginEventType`. */
 export type PluginEventType = string & { readonly '~brand': 'PluginEventType' };
-/** An event emitted by a plugin. Its data matches the plugin's schema. */
+/** An event emitted by a plugin. The event's data matches the plugin's schema. */
 export type PluginEvent = EventHead & { readonly type: PluginEventType; readonly data: unknown };
 
 export type NewEvent = HostEvent | PluginEvent;

@@ -1,4 +1,4 @@
-// Reads the event log for the stream: the newest events from a ring in memory, older ones as pages of `event_log`.
+// Reads the event log for the stream. The newest events come from a ring in memory, older ones as pages of `event_log`.
 //
 //   LOGWINDOW-1  Events are returned in order and without a gap. Missing rows are visible to the caller.
 //   LOGWINDOW-2  Memory is bounded by events and bytes, for any size of the log and any number of clients.

@@ -1,7 +1,7 @@
 // Retention of the event history by number, bytes and age, whichever limit is reached first. Small deletes, oldest first.
 //
 //   RETENTION-1  Rows are deleted and `event_oldest` is moved in one transaction. So "expired" and "never existed" can be told apart.
-//   RETENTION-2  Only a prefix is deleted, so a reader meets missing events only at the beginning, where they are reported as a gap.
+//   RETENTION-2  Only a prefix is deleted. So events are missing only at the beginning, where the reader is told of a gap.
 
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Clock, Timer } from '../../shared/time/clock.ts';

@@ -36,7 +36,7 @@ export interface AppOptions {
   readonly writerThread?: WriterThread | Promise<WriterThread>;
   /** A reload begins, or has ended with success or failure. */
   onReload?(phase: 'begun' | 'ended'): void;
-  /** Ends this process with a code after a drain: 51 restart requested, 75 restart required, 0 if another process has taken over. */
+  /** Drains and ends this process. Codes: 51 restart requested, 75 restart required, 0 another process has taken over. */
   requestExit(code: 0 | 51 | 75, reason: string): void;
 }
 

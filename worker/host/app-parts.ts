@@ -116,7 +116,7 @@ export class Parts {
     mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
   }
 
-  /** Throws while the host accepts no new work from clients that can retry: during a drain, without storage, or without disk space. */
+  /** Throws while the host accepts no new work from clients that can retry. Reasons are a drain, a failed database and a full disk. */
   admit(): void {
     if (this.facts.draining)
       throw new SvcError('draining', 'the host is stopping', { details: { retryAfterMs: 2_000 } });
@@ -124,8 +124,8 @@ export class Parts {
   }
 
   /**
-   * As `admit`, for messages that an account has read from its connection. They are stored during a drain too, because not all platforms
-   * repeat them.
+   * As `admit`, for messages that an account has read from its connection. Such messages are stored during a drain too, because not all
+   * platforms repeat them.
    */
   admitRead(): void {
     const { state } = this.database;

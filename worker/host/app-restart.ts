@@ -1,5 +1,5 @@
-// A restart requested by a client. It is refused if no owner would start the worker again, or if its owner would count a failure too many.
-// It is refused too if no worker would start, or serve anything, with the current configuration and code.
+// A restart requested by a client. The restart is refused if no owner would start the worker again, or if the owner would count one failure
+// too many. The restart is also refused if no worker would start or serve with the current configuration and code.
 import type { WorkerMessage } from '../../shared/api/ipc.ts';
 import { ERRORS } from '../../shared/error-codes.ts';
 import { projectPaths } from '../../shared/files/paths.ts';
@@ -14,7 +14,7 @@ import type { Keep } from '../http/answer/kept-answer.ts';
 import type { App } from './app-options.ts';
 import type { Parts } from './app-parts.ts';
 
-/** systemd counts a restart as a failure. Its limit is five starts in two minutes. */
+/** systemd counts a restart as a failure. The unit's limit is five starts in two minutes. */
 const SYSTEMD_STARTS = 4;
 const SYSTEMD_WINDOW_MS = 120_000;
 /** `svc runtime reload --or-restart` ends a worker in the foreground for good, so the hint does not recommend it. */
@@ -57,7 +57,7 @@ export async function restartInstead(parts: Parts, reason: string, keep?: Keep<'
     throw refusedReload(coerceError(error), parts.options.owner);
   }
   const statements = keep?.('restarts') ?? [];
-  if (statements.length > 0) await parts.core.writer.commit({ name: 'reload.restarts', statements }).catch(() => {}); // a failure to store the answer does not change it
+  if (statements.length > 0) await parts.core.writer.commit({ name: 'reload.restarts', statements }).catch(() => {}); // the answer stays the same
   parts.options.requestExit(EXIT.restartRequired, reason);
 }
 
@@ -70,7 +70,7 @@ export async function refuseBadNext(parts: Parts): Promise<void> {
   if (isChanged) await refuseBadCode(parts);
 }
 
-/** If this worker serves nothing, only an error that ends the next one with 78 counts: that would leave no host at all. */
+/** If this worker serves nothing, only an error that ends the next one with 78 counts. Exit 78 would leave no host at all. */
 export async function refuseBadCode({ engine, nextCode, core }: Parts): Promise<void> {
   const isServing = engine.runtime.current !== undefined;
   try {
@@ -92,7 +92,7 @@ export function refusedReload(error: SvcError, owner: RestartOwner): SvcError {
   return refusal('reload_refused', error);
 }
 
-/** The error for a command, whose exit code is that of the cause: a configuration that no start accepts is always 78. */
+/** The error for a command. A configuration that no start accepts keeps its own error, so the exit code is always 78. */
 export function reloadFault(error: unknown): SvcError {
   const known = coerceError(error);
   const { cause } = known;

@@ -1,5 +1,5 @@
-// The composition root: the only file that connects the parts.
-// It starts them in this order and stops them in reverse: bound address, database, engine, events, HTTP.
+// The composition root: the only file that connects the parts. Parts start in this order and stop in reverse: bound address, database,
+// engine, events, HTTP.
 //
 //   APP-1  Up means that the server listens and the first assembly has a result, good or bad. A failed database, a failed plugin or a
 //          missing required account ends no process. Readiness reports it.
@@ -165,7 +165,7 @@ class Host implements App {
 
   async #beginOnce(first?: Promise<Candidate>): Promise<void> {
     const { core, facts, engine, housekeeping, file } = this.#parts;
-    // Both share one commit, because each would cost an fsync. Stored state is read meanwhile.
+    // The two writes share one commit, because each would cost an fsync. Stored state is read meanwhile.
     const stored = [loadProjectState(core.writer, core.reader, fileFacts(file)), recordThisStart(this.#parts)] as const;
     const loaded = turns(1).then(() => engine.load());
     const [state] = await Promise.all([...stored, loaded]);
@@ -248,7 +248,7 @@ class Host implements App {
     await step('http', left('http'), async () => this.#http.drain(left('http')));
     await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cutOf(what, count).forEach(add)));
     for (const part of [housekeeping, facts.retention, disk]) part?.stop();
-    await step('database', left('database'), () => this.#parts.closeDatabase()); // if cut short, the next start closes the log
+    await step('database', left('database'), () => this.#parts.closeDatabase()); // if cut short, the next start recovers the WAL
     await step('http connections', left('connections'), async () => this.#http.close());
     return { cut };
   }

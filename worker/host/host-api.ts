@@ -1,4 +1,4 @@
-// The host as one object for the HTTP interface. It contains no rules: each call goes to the responsible part.
+// The host as one object for the HTTP interface. Rules are elsewhere: each call goes to the responsible part.
 import { effectiveValues, maskedConfig } from '../../shared/config/effective.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import { isAtLeast } from '../../shared/log/log-line.ts';

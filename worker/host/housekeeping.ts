@@ -1,10 +1,9 @@
 // Deletes old data: texts, delivery ids, sent messages, buttons, idempotency keys, starts. Small deletes, one commit each, every few
-// minutes.
-// Delivery ids outlive texts, so a platform's late repeat is still recognized. Dead letters stay until an operator decides.
+// minutes. Delivery ids outlive texts, so a platform's late repeat is still recognized. Dead letters stay until an operator decides.
 //
-//   HOUSEKEEPING-1  Ages use two clocks that distrust jumps of the wall clock. The clock of ids believes a jump only after the time for
-//                   which ids are kept: a delivery id deleted too early would be handled twice. All other ages believe a jump after an
-//                   hour, so that texts are erased in time on a host that is seldom up.
+//   HOUSEKEEPING-1  Ages use two clocks that distrust jumps of the wall clock. The clock of ids believes a jump only after the retention
+//                   time of ids. A delivery whose id was deleted too early would be handled twice. The other clock believes a jump after an
+//                   hour, so that a host that is seldom up erases texts in time.
 import { type RawBuilder, sql as raw } from 'kysely';
 import type { Timer } from '../../shared/time/clock.ts';
 import type { Core } from '../core/core.ts';
@@ -36,7 +35,7 @@ export class Housekeeping {
   /** Texts of items that ended before this time are erased already. */
   #erasedTo = 0;
 
-  /** `also` runs after each pass with the current kept time. It must not reject. */
+  /** `also` runs after each pass with the current kept time. The promise of `also` must not reject. */
   constructor(core: Core, keep: () => KeepFor, also: (now: number) => Promise<void> = async () => {}) {
     this.#core = core;
     this.#keep = keep;
@@ -104,7 +103,7 @@ export class Housekeeping {
         deletion(
           raw`DELETE FROM handler_runs WHERE (item_id, handler) IN (SELECT item_id, handler FROM handler_runs AS run WHERE ${isOver('run')} LIMIT ${BATCH}) RETURNING item_id`,
         ),
-      // Step results are deleted with their item's decision. These belong to routes and dropped items.
+      // Step results are deleted with their item's decision. The rows here belong to routes and dropped items.
       () =>
         deletion(
           raw`DELETE FROM once_results WHERE (item_id, handler, step) IN (SELECT item_id, handler, step FROM once_results AS run WHERE run.at < ${before(1)} AND ${isOver('run')} LIMIT ${BATCH}) RETURNING item_id`,

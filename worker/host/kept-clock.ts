@@ -1,9 +1,9 @@
 // A clock for retention. Deletion is final, and a delivery whose id was deleted is handled again. So a temporarily wrong wall clock must
 // not count.
 //
-//   KEPTCLOCK-1  It advances with the monotonic clock, also over restarts, and is never ahead of the wall clock.
-//   KEPTCLOCK-2  A lead of the wall clock (a jump, sleep, downtime) is accepted once it has lasted for the trust time, counted while the
-//                host runs. If the trust time equals the retention time, data stored before the jump is that old by then.
+//   KEPTCLOCK-1  The kept clock advances with the monotonic clock, also over restarts, and is never ahead of the wall clock.
+//   KEPTCLOCK-2  A lead of the wall clock (a jump, sleep, downtime) is accepted after the trust time. Only time in which the host runs
+//                counts. If the trust time equals the retention time, data stored before the jump is that old by then.
 import type { Core } from '../core/core.ts';
 import { readMeta, writeMeta } from '../database/project-state.ts';
 

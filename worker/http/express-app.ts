@@ -149,7 +149,7 @@ function report(log: HttpLog, error: unknown, request: IncomingMessage): void {
   const fields = { requestId, route: match?.route.path, err: error };
   if (error instanceof SvcError && error.status < 500) log.debug(fields, 'request refused');
   else if (error instanceof SvcError && error.code === 'platform_refused')
-    log.warn({ requestId, route: fields.route, error: error.message }, 'the platform refused a request'); // not a fault of the host, so no stack is logged
+    log.warn({ requestId, route: fields.route, error: error.message }, 'the platform refused a request'); // no fault of ours: no stack
   else if (error instanceof SvcError && error.status === 503) log.warn(fields, 'request not served');
   else log.error(fields, 'request failed');
 }

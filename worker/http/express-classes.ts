@@ -1,7 +1,6 @@
 // Makes Express as fast as plain node:http. Express replaces the prototype of each request and response, which costs two thirds of the
-// speed.
-// The server creates both from classes whose prototypes are the ones that Express would set, so the replacement has no cost.
-// Mounted sub-apps would undo it: use Routers. A test compares the prototypes.
+// speed. The server's own classes already have the prototypes that Express would set, so the replacement costs nothing. Mounted sub-apps
+// would undo it: use Routers. A test compares the prototypes.
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import express, { type Express } from 'express';
@@ -14,7 +13,7 @@ export interface ExpressClasses {
 
 const held = new WeakSet<IncomingMessage>();
 
-/** True if the request was presented to Node as an upgrade, only to keep it unread until earlier requests are answered. */
+/** True if the request was presented to Node as an upgrade. So it stays unread until earlier requests are answered. */
 export const isHeld = (request: IncomingMessage): boolean => held.has(request);
 
 /** Classes for `http.createServer`, bound to this app. `isFull`: the next request of the connection has to wait. */

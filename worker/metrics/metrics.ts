@@ -239,7 +239,7 @@ export interface PluginCounter {
   readonly labels: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Metrics of plugins. They are replaced with each generation. */
+/** Metrics of plugins. Each generation replaces them. */
 export class PluginMetrics {
   readonly #registry: Registry;
   readonly #counters = new Map<string, Counter>();

@@ -1,5 +1,5 @@
-// Warms up a spare worker: it loads all code of a start and rehearses starts over an empty project, so that code is compiled.
-// The project lies in a temporary folder, and the rehearsal listens on no port. The real project is not touched, and nothing is kept.
+// Warms up a spare worker. The spare loads all code of a start and rehearses starts over an empty project, so that code is compiled. The
+// project lies in a temporary folder, and the rehearsal listens on no port. The real project is not touched, and nothing is kept.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';

@@ -1,8 +1,8 @@
-// Signal and error handlers of a worker. They are installed once and never removed, because the worker is the whole process.
+// Signal and error handlers of a worker. Handlers are installed once and never removed, because the worker is the whole process.
 //
-// SIGTERM and SIGINT start the drain. A repeated SIGTERM changes nothing, because npm and systemd may both send it.
-// A second SIGINT on a terminal ends the process at once. SIGHUP starts the drain, unless supervised.
-// SIGUSR1 reopens the log, which also keeps Node from opening its inspector.
+// SIGTERM and SIGINT start the drain. A repeated SIGTERM changes nothing, because npm and systemd may both send it. A second SIGINT on a
+// terminal ends the process at once. SIGHUP starts the drain, unless supervised. SIGUSR1 reopens the log, which also keeps Node from
+// opening its inspector.
 
 export interface SignalOptions {
   readonly terminal: boolean;

@@ -1,7 +1,7 @@
-// Reports progress of a long start while the database is opened or migrated, so that the owner's start timeout is extended.
+// Reports progress of a long start while the database is opened or migrated. The owner then extends its start timeout.
 //
-//   PROGRESS-1  Reported once a second while the store opens, and only if work was done since: CPU time was used, or the database's files
-//               changed. A start that merely waits reports nothing.
+//   PROGRESS-1  Progress is reported once a second while the store opens, and only after work. Work means that CPU time was used or the
+//               database's files changed. A start that merely waits reports nothing.
 import { statSync } from 'node:fs';
 import type { App } from '../host/app-options.ts';
 import type { OwnerLink } from './owner/owner-link.ts';

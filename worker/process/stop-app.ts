@@ -1,4 +1,4 @@
-// Stops an app under an additional time limit, in case the app exceeds its own limits because its event loop is blocked.
+// Stops an app under an additional time limit. A blocked event loop can make the app exceed its own limits.
 
 import type { Cut } from '../../shared/api/control.ts';
 import { within } from '../../shared/time/abort.ts';

@@ -1,4 +1,4 @@
-// The worker's control socket, .svc/worker.sock. It works the same for every kind of owner.
+// The worker's control socket, .svc/worker.sock. The socket works the same for every kind of owner.
 import type { ControlRequest, RuntimeStatus } from '../../shared/api/control.ts';
 import { type ControlListener, listenForControl } from '../../shared/control/control-listener.ts';
 import { WORKER_SOCKET } from '../../shared/files/paths.ts';

@@ -1,4 +1,4 @@
-// Options of a worker, from its entry file: the owner, and the ways to make the app and to end the process.
+// Options of a worker, from its entry file: its owner, how to make the app and how to end the process.
 
 import type { Mode } from '../../shared/config/mode.ts';
 import type { ExitCode } from '../../shared/process/exit-codes.ts';

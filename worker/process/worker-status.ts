@@ -73,7 +73,7 @@ export interface ReadinessTellerOptions {
   readonly onConfig: (version: string) => void;
 }
 
-/** Reports readiness at once and at each change. Its timer does not keep the process alive. */
+/** Reports readiness at once and at each change. The timer does not keep the process alive. */
 export function tellReadiness({ app, send, onConfig }: ReadinessTellerOptions): ReadinessTeller {
   let told = '';
   let last: boolean | undefined;

@@ -1,8 +1,7 @@
 // The disk budget: free bytes on the disks of the state, and bytes used by the project's state. If either limit is reached, ingress answers
-// 503.
-// So deliveries stop before SQLite fails. The host is not ready then.
-// Free space is read every second, and used bytes every five seconds, because that walks the folders. No request waits for either.
-// The database may be on another disk. It is read by path only: closing a descriptor of the file would drop SQLite's POSIX locks.
+// 503. So deliveries stop before SQLite fails. The host is not ready then. Free space is read every second, and used bytes every five
+// seconds, because that walks the folders. No request waits for either. The database may be on another disk. The database file is never
+// opened here: closing a descriptor of the file would drop SQLite's POSIX locks.
 import { opendir, realpath, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { SvcError } from '../../shared/svc-error.ts';

@@ -140,7 +140,7 @@ function faultsIn(component: string, look: () => unknown): OnceFault[] {
   }
 }
 
-/** One per configuration fault, with its position; otherwise one that names the plugin or `component`. */
+/** A fault per configuration fault, with its position; otherwise a single one that names the plugin or `component`. */
 export function faultsOf(error: unknown, component: string): OnceFault[] {
   const known = coerceError(error);
   const listed = known.details['faults'];

@@ -1,12 +1,12 @@
-// Owns the serving generation and replaces it. A start, a reload and a changed configuration follow the same steps:
-// assembled aside → activated → committed in one transaction → serves; the old generation drains.
+// Owns the serving generation. A start, a reload and a changed configuration follow the same steps: assembled → activated → committed in
+// one transaction → serves. Then the old generation drains.
 //
 //   RUNTIME-1  If a candidate fails at any step, the serving generation stays, and the reason is reported.
 //   RUNTIME-2  The number of a generation is stored and only grows. Without a database there is no generation.
 //   RUNTIME-3  Assemblies run one after the other. A reload requested meanwhile runs after the current one.
-//   RUNTIME-4  Node cannot unload modules. If the lockfile, a package or (in production) a file of a project's plugin differs from what
-//              this process has loaded or tried to load, a reload throws `restart_required`. In development, plugins of the project are
-//              loaded again.
+//   RUNTIME-4  Node cannot unload modules. So a reload throws `restart_required` if code differs from the code that this process has loaded
+//              or tried to load. That covers the lockfile, packages and, in production, files of the project's plugins. In development,
+//              plugins of the project are loaded again.
 //
 //     subject                            | the serving generation          | the previous one, draining
 //     an item or a request to a route    | begins and ends it              | ends its running ones, begins none; cut at its time limit
@@ -14,7 +14,7 @@
 //     a cut item                         | -                               | its attempt failed: the serving one makes the next attempt
 //     accounts, sends, schedules         | all of them                     | none: its answers go out through the accounts of the serving one
 //     an unchanged account               | keeps its connection            | handed it over at the commit
-//     life after the next commit         | -                               | until its last run ends, at most DRAIN_LIMIT_MS; then its resources close
+//     life after the next commit         | -                               | until its last run ends, at most DRAIN_LIMIT_MS; then resources close
 import { withheldVariables } from '../../shared/config/environment.ts';
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import type { Mode } from '../../shared/config/mode.ts';
@@ -49,7 +49,7 @@ export interface RuntimeOptions {
   readonly lifeLimitMs?: number;
 }
 
-/** What the next process would start with. */
+/** The configuration with which the next process would start. */
 export interface NextStart {
   readonly configVersion: string;
   /** The configuration, or a file that this process has loaded, has changed. */

@@ -118,7 +118,7 @@ interface Where {
 
 /** The newest rows of a conversation. `n` is the position of the event by which a row became visible. */
 async function readVisible(core: Core, where: Where): Promise<VisiblePart> {
-  // Both reads share one head. Otherwise the cursor could skip a row stored between them.
+  // The two reads share one head. Otherwise the cursor could skip a row stored between them.
   const [head = 0, oldest = 1] = await Promise.all(['event', 'event_oldest'].map((name) => readCounter(core, name)));
   const isKept = where.after >= oldest - 1;
   if (isKept && where.after > 0) {

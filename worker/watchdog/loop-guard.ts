@@ -10,7 +10,7 @@ import { blockedReportPath } from '../../shared/log/report-folder.ts';
 export interface LoopGuardOptions {
   readonly paths: Pick<ProjectPaths, 'reportsDir'>;
   readonly log: Log;
-  /** The current configuration. It sets after how many seconds of silence the worker is killed. */
+  /** The current configuration. The key `supervisor.watchdogSeconds` sets after how many seconds of silence the worker is killed. */
   readonly config: () => LoadedConfig | undefined;
 }
 

@@ -34,7 +34,7 @@ function startsUnder(t: TestContext, owner: RestartOwner): Starts {
 }
 
 describe('OwnerWindow', () => {
-  it('lets five starts pass under launchd and ends the sixth (WINDOW-1)', (t) => {
+  it('lets five starts pass under launchd and ends the sixth (OWNERWINDOW-1)', (t) => {
     const { start } = startsUnder(t, 'launchd');
 
     assert.deepEqual(
@@ -50,14 +50,14 @@ describe('OwnerWindow', () => {
     assert.equal(start(120_000).verdict.kind, 'room');
   });
 
-  it('waits in a container until the oldest start has left (WINDOW-2)', (t) => {
+  it('waits in a container until the oldest start has left (OWNERWINDOW-2)', (t) => {
     const { start } = startsUnder(t, 'container');
     for (const at of [0, 1_000, 2_000, 3_000, 4_000]) start(at);
 
     assert.deepEqual(start(5_000).verdict, { kind: 'wait', starts: 6, ms: 115_000 });
   });
 
-  it('is empty after a stop that somebody asked for (WINDOW-3)', (t) => {
+  it('is empty after a stop that somebody asked for (OWNERWINDOW-3)', (t) => {
     const { start, restartWindow } = startsUnder(t, 'launchd');
     for (const at of [0, 1, 2, 3]) start(at);
 
@@ -67,7 +67,7 @@ describe('OwnerWindow', () => {
     assert.equal(start(5).verdict.kind, 'room');
   });
 
-  it('keeps none for owners that have a limit of their own (WINDOW-3)', (t) => {
+  it('keeps none for owners that have a limit of their own (OWNERWINDOW-3)', (t) => {
     for (const owner of ['systemd', 'daemon', 'pm2', 'foreground'] as const) {
       const { start, restartWindow } = startsUnder(t, owner);
       for (let at = 0; at < 20; at += 1) assert.equal(start(at).verdict.kind, 'room', owner);

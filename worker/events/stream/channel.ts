@@ -1,7 +1,7 @@
 // A channel: encoded batches of frames, shared by clients with the same scope, wire format and filter.
 //
-// A batch covers a range of the log and contains the frames that pass the filter, for SSE joined in one buffer.
-// Most live clients have the same cursor, so one batch serves all of them.
+// A batch covers a range of the log and contains the frames that pass the filter. For SSE they are joined in one buffer. Most live clients
+// have the same cursor, so one batch serves all of them.
 import type { EventFilter } from '../filter.ts';
 import type { LoggedEvent } from '../log-window.ts';
 import type { FrameSource, StreamScope, Wire } from './frame.ts';

@@ -4,7 +4,7 @@
 //                with 1009 or 1008.
 //   WEBSOCKET-2  A stream begins with the parameters of the URL (`lastEventId`, `types`, `endpoints`, `gap`). The header Last-Event-ID
 //                overrides the parameter. A `resume` call replaces the stream; frames of the new one follow its `svc.hello`.
-//   WEBSOCKET-3  The close code is 1012 for a drain, 1008 for a removed token, 1013 for a client that does not read.
+//   WEBSOCKET-3  Close codes: 1012 for a drain, 1008 for a removed token, 1013 for a client that does not read.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';

@@ -29,7 +29,7 @@ export interface IdempotencyStore {
     | { readonly kind: 'conflict' }
     | { readonly kind: 'running' }
   >;
-  /** The rows that `finish` would write, for the transaction of the change itself. They are stored before the client is answered. */
+  /** The rows that `finish` would write, for the transaction of the change itself. So the answer is stored before the client gets it. */
   keeping(key: string, route: string, answer: KeptAnswer): readonly JoinedRow[];
   finish(key: string, route: string, answer: KeptAnswer): Promise<void>;
   /** Frees the key after a request that failed and changed nothing. */

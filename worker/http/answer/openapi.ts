@@ -1,4 +1,4 @@
-// Builds the OpenAPI 3.1 document from the route table and the wire schemas. It lists exactly the routes of the table.
+// Builds the OpenAPI 3.1 document from the route table and the wire schemas. The document lists exactly the routes of the table.
 import { STATUS_CODES } from 'node:http';
 import type { AnswerKind, QueryField, Route } from '../routes/route.ts';
 import { type SchemaName, schemas } from './schemas.ts';

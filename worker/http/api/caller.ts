@@ -4,8 +4,8 @@ import type { Secret } from '../../../shared/secret.ts';
 export type Scope = 'none' | 'demo' | 'full';
 
 /**
- * An authenticated caller. `actor` is stored with the caller's changes: `token:<name>` over HTTP, `control` over the local socket,
- * `offline` for commands without a host.
+ * An authenticated caller. `actor` is stored with the caller's changes. Values are `token:<name>` (HTTP), `control` (local socket) and
+ * `offline` (commands without a host).
  */
 export interface Caller {
   readonly scope: 'demo' | 'full';

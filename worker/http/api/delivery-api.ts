@@ -27,7 +27,7 @@ export interface PlatformSockets {
   takes(path: string): boolean;
   /** Verifies the request before the switch and returns the function that completes the handshake. Throws SvcError. */
   open(delivery: RawDelivery): (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** Open WebSockets. They end with their accounts, not with the HTTP interface. */
+  /** Open WebSockets. WebSockets end with their accounts, not with the HTTP interface. */
   readonly count: number;
 }
 

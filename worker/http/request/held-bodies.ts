@@ -1,8 +1,8 @@
-// Bounds bodies that arrive in pieces: their number and their bytes in memory, in all and per client.
-// A caller is not authenticated while a webhook body arrives, and it may have up to 25 MiB.
+// Bounds bodies that arrive in pieces: their number and their bytes in memory, in all and per client. A caller is not authenticated while a
+// webhook body arrives, and it may have up to 25 MiB.
 //
-//   BODY-1  At most 1,024 bodies are being received. One more ends the oldest, since an honest body finishes long before.
-//   BODY-2  When bytes run short, slow bodies are ended first: less than 5 KiB in their last 5 s, the oldest first. If that is not enough,
+//   BODY-1  At most 1,024 bodies are being received. Another body ends the oldest, since an honest body finishes long before.
+//   BODY-2  When bytes run short, slow bodies (less than 5 KiB in the last 5 s) are ended first, the oldest first. If that is not enough,
 //           the new body is refused. A body of at most 64 KiB is never refused.
 import { clientOf } from '../../../shared/ip-address.ts';
 

@@ -2,12 +2,12 @@
 //
 //   IDEMPOTENCY-1  A key belongs to one token and one route. The same key with another request is 409 `idempotency_conflict`.
 //   IDEMPOTENCY-2  Answers of changes are kept. After a failure the key is free again, because nothing was changed.
-//   IDEMPOTENCY-3  A failure to store the outcome does not change the answer: a completed change is answered as completed, a failure as
-//                  that failure.
+//   IDEMPOTENCY-3  A failure to store the outcome does not change the answer. A completed change is answered as completed, a failed one
+//                  with its error.
 //   IDEMPOTENCY-4  While the first request runs, a second one gets 409 with Retry-After.
 //   IDEMPOTENCY-5  A change that is one commit keeps its answer in that commit, so a repeat after a kill gets it. A change that ends a
-//                  process or a connection keeps its answer before. Registering a webhook happens at a platform, outside any commit. It may
-//                  run again after a kill, and adapters must register the same address twice without effect.
+//                  process or a connection keeps its answer before. Registering a webhook happens at a platform, outside any commit. So
+//                  registering may run again after a kill, and adapters must make a second registration of an address harmless.
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { IdempotencyStore, KeptAnswer } from '../answer/kept-answer.ts';

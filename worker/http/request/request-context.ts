@@ -1,5 +1,5 @@
-// The state of one request from first byte to last: its id for logs and answers, and the decisions about it.
-// The request class makes it. Ids sent by a client are never used.
+// The state of a request from first byte to last: the id for logs and answers, and all decisions. The request class makes it. Ids sent by a
+// client are never used.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../api/caller.ts';
@@ -19,7 +19,7 @@ export interface RequestContext {
   entered: boolean;
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
-  /** The status to count instead of the response's: for a malformed rest of a request, or a refusal by close frame. */
+  /** The status to count instead of the response's, after a malformed rest of a request or a refusal by close frame. */
   faultStatus: number | undefined;
   /** When a stream took over the response, or the connection began to linger. The time after it is not counted as response time. */
   takenAt: number | undefined;

@@ -1,8 +1,8 @@
 // Parses a request target once. Authentication and routing use that result and nothing else.
 //
-//   TARGET-1  A target with two possible readings is malformed: absolute form, `//`, backslash, dot segments in any spelling, encoded
-//             slashes, encoded letters, digits and dots, controls, bytes outside ASCII. Encoded `~`, `-` and `_` are accepted: some clients
-//             encode the `~` in names of accounts, and no route contains one.
+//   TARGET-1  A target with two possible readings is malformed. Examples are absolute form, `//`, backslash, dot segments in any spelling,
+//             and encoded slashes. So are encoded letters, digits and dots, control characters, and bytes outside ASCII. Encoded `~`, `-`
+//             and `_` are accepted, because some clients encode the `~` in account names. No route is spelled with them.
 //   TARGET-2  The path is decoded once, segment by segment. No decoded segment contains a slash, so the joined path is unambiguous.
 //   TARGET-3  A query parameter occurs once.
 

@@ -1,9 +1,9 @@
 // Refuses a token outside the Authorization header, below /api and for every caller. In a query it would be logged, in a body stored and
 // shown.
 //
-//   TOKEN-1  By name: a query parameter, a form field (multipart too), or a JSON key at any depth.
-//   TOKEN-2  By value: a configured token in a body, under any field name. Checked for callers with full scope only. For anyone else the
-//            answer would reveal whether a guess is a token.
+//   TOKENPLACE-1  By name: a query parameter, a form field (multipart too), or a JSON key at any depth.
+//   TOKENPLACE-2  By value: a configured token in a body, under any field name. Checked for callers with full scope only. For anyone else
+//                 the answer would reveal whether a guess is a token.
 import type { IncomingMessage } from 'node:http';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { NamedToken } from '../api/caller.ts';

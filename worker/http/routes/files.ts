@@ -1,5 +1,5 @@
 // Files behind signed links, for platforms that could not take the file. The link itself grants access and expires, so no token is needed.
-// A file is always a download of a type that no browser runs. It is streamed, so memory does not grow with its size.
+// A file is always a download of a type that no browser runs. Files are streamed, so memory does not grow with their size.
 import { pipeline } from 'node:stream/promises';
 import { prepareStream } from '../answer/respond.ts';
 import type { OpenFile } from '../api/files-api.ts';

@@ -94,7 +94,7 @@ export class RouteTable {
       if (params === undefined) continue;
       const located = locate(place, { port, files, params, method: method === 'HEAD' ? 'GET' : method });
       if (located === undefined) {
-        if (place.first.ofGeneration === true) port.system.refuseUnlessServing(); // 503 while nothing serves: the path may exist in the next generation
+        if (place.first.ofGeneration === true) port.system.refuseUnlessServing(); // 503: the path may exist later
         continue;
       }
       const allow = (): readonly string[] =>

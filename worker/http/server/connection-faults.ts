@@ -1,7 +1,8 @@
-// Answers bytes that are no HTTP request. Node's parser has given up by then, so the answer is written to the socket itself.
-// The answer is written once, and the connection ends.
+// Answers bytes that are no HTTP request. Node's parser has given up by then, so the answer is written to the socket itself. The answer is
+// written once, and the connection ends.
 //
-//   FAULT-1  Complete requests that came before the fault are answered first. Their effects are done, and a client counts answers.
+//   FAULT-1  Complete requests that came before the fault are answered first. The effects of these requests are done, and a client counts
+//            answers.
 //   FAULT-2  Nothing is written into an unfinished answer (a stream, a file). The connection is destroyed instead.
 //   FAULT-3  An upgrade waits for the answers to earlier requests, because the bytes after a switch are no HTTP.
 //   FAULT-4  Each fault is counted once, with the status that was sent. If a request had begun, its end counts it.

@@ -1,10 +1,10 @@
-// Limits the connections of the server: in all, and per client address (for IPv6 per /64 network).
-// Behind a trusted proxy, requests are counted per client instead of connections. Loopback has no limit per address, so an operator always
-// gets in.
+// Limits the connections of the server: in all, and per client address (for IPv6 per /64 network). Behind a trusted proxy, requests are
+// counted per client instead of connections. Loopback has no limit per address, so an operator always gets in.
 //
 //   CONNECTION-1  The total is the configured limit, or fewer if file descriptors are short. Node closes connections above it.
-//   CONNECTION-2  Near the total, a new connection replaces one in this order: the oldest that was silent for a second, the longest idle
-//                 one, one that waits for its client, the oldest without a first request. So probes and deliveries get in.
+//   CONNECTION-2  Near the total, a new connection replaces another, so probes and deliveries get in. The order is: the oldest that was
+//                 silent for a second, the longest idle, one that waits for its client. The last choice is the oldest without a first
+//                 request.
 //   CONNECTION-3  At most a quarter of all connections may be without a first request. A real client sends its request at once.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';

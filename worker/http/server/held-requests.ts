@@ -1,8 +1,8 @@
 // Requests that wait unread, because their connection has its maximum of unanswered requests.
 //
-// Node's parser reads a chunk of 64 KiB to its end and begins each request in it. Pausing the socket stops only the next chunk.
-// An upgrade does stop the parser in the middle of a chunk. So a request that has to wait is presented to Node as an upgrade.
-// Node then detaches the parser and hands over the unread bytes. They are kept and given to a parser again once the answers are over.
+// Node's parser reads a chunk of 64 KiB to its end and begins each request in it. Pausing the socket stops only the next chunk. An upgrade
+// does stop the parser in the middle of a chunk. So a request that has to wait is presented to Node as an upgrade. Node then detaches the
+// parser and hands over the unread bytes. The bytes are kept and given to a parser again once the answers are over.
 //
 //   HELD-1  No byte is lost or reordered. Node ends a connection when its socket is empty and the client has ended. So one kept byte stays
 //           in the socket.

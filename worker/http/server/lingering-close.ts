@@ -1,9 +1,9 @@
-// Closes a connection whose client may still send after it was answered, such as a body that is too large or unauthorized.
+// Closes a connection after its answer, while its client may still be sending. An example is a body that is too large or unauthorized.
 //
 //   LINGER-1  The answer and the FIN go out at once. Closing the socket with unread bytes would send a reset, which can overtake the
 //             answer.
-//   LINGER-2  Further bytes are discarded until the client closes: at most 128 MiB, for at most 30 s, with at most 5 s of silence. The
-//             connection counts until then.
+//   LINGER-2  Further bytes are discarded until the client closes. The limits are 128 MiB, 30 s, and 5 s of silence. The connection counts
+//             until then.
 //   LINGER-3  No further bytes are parsed as a request, because the end of an unread body is unknown.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -1,7 +1,8 @@
 // Binds and opens the listening socket of a server.
 //
-//   LISTEN-1  Its own address is bound before the host starts and listened on once the host is up. So an address in use ends the start
-//             before it has any effect. Early clients are refused. Of two hosts that start together, one waits until the other listens.
+//   LISTEN-1  A configured address is bound before the host starts, and the server listens once the host is up. So an address in use ends
+//             the start before the start has any effect. Early clients are refused. Of two hosts that start together, one waits until the
+//             other listens.
 //   LISTEN-2  A socket from the owner (supervisor, systemd) is used as it is.
 //   LISTEN-3  Connections wait in the kernel's accept queue while nobody accepts. If the queue is full, the client's kernel retries after
 //             1, 3, 7 … s. Node asks for 511, which 200 connections a second fill in three seconds. Linux allows up to net.core.somaxconn

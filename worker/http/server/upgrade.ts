@@ -137,14 +137,14 @@ async function admitWebSocket(
   return caller;
 }
 
-/** Only browsers send the token as a subprotocol, and their pages cannot see a 401. They get close code 1008, counted as a 401. */
+/** Only browsers send the token as a subprotocol, and their pages cannot see a 401. So a browser gets close code 1008, counted as a 401. */
 function closeUnknown({ newResponse, onAnswered }: UpgradeParts, request: IncomingMessage, socket: Duplex): void {
   contextOf(request).faultStatus = ERRORS.invalid_token.status;
   closeWebSocket(request, socket, { protocol: WEBSOCKET_PROTOCOL, code: 1008, reason: 'this token is not known' });
   onAnswered(request, newResponse(request));
 }
 
-/** Reads the Authorization header, or the token in a browser's pair of subprotocols. Both together are malformed. */
+/** Reads the Authorization header, or the token in a browser's pair of subprotocols. A request with both tokens is malformed. */
 export function readWebSocketCredentials(request: IncomingMessage): Credentials {
   const fromHeader = readCredentials(request.headers.authorization);
   const protocols = protocolsOf(request);

@@ -1,5 +1,5 @@
-// The link between a worker and the owner that restarts it: who the owner is, notifications to it, and a restart limit for owners without
-// one.
+// The link between a worker and the owner that restarts the worker. Detects the owner, notifies it, and keeps a restart limit for owners
+// without one.
 //
 //   OWNER-1  Under the project's own supervisor nothing is sent here, because IPC carries it.
 //   OWNER-2  An owner is told of every reload and every change of readiness.

@@ -1,12 +1,12 @@
 // Notifies an owner that listens on NOTIFY_SOCKET (sd_notify(3)): ready, reloading, stopping, status line, watchdog ping.
 //
-// Node has no Unix datagram sockets, and packages for them need a compiler. So messages go through the program `systemd-notify`.
-// It exists wherever systemd does, handles path and abstract sockets, and since systemd 246 waits until a message is received.
-// With `NotifyAccess=all` no message is lost. A watchdog ping is a process every third of the watchdog time, about 3 ms of CPU.
+// Node has no Unix datagram sockets, and packages for them need a compiler. So messages go through the program `systemd-notify`. The
+// program exists wherever systemd does and handles path and abstract sockets. Since systemd 246 it waits until a message is received. With
+// `NotifyAccess=all` no message is lost. A watchdog ping is a process every third of the watchdog time, about 3 ms of CPU.
 //
 //   NOTIFY-1  Messages are sent one after another, in order. A ping is skipped while another message waits.
 //   NOTIFY-2  The event loop sends the pings, so a blocked loop sends none.
-//   NOTIFY-3  A failed notification stops nothing. It is logged once.
+//   NOTIFY-3  A failed notification stops nothing. Only the first failure is logged.
 import { spawn } from 'node:child_process';
 import type { Log } from '../../../shared/log/logger.ts';
 import { INIT_VARIABLE } from '../../../shared/process/first-process.ts';
@@ -36,7 +36,7 @@ export interface NotifierOptions {
   readonly pid?: number;
 }
 
-/** Variables that belong to this process only. They are removed from the environment of children. */
+/** Variables that belong to this process only. Children do not get these variables. */
 export const OWNER_VARIABLES = [
   'NOTIFY_SOCKET',
   'WATCHDOG_USEC',

@@ -1,11 +1,11 @@
-// The restart window of a worker in the foreground, for owners without a limit of their own.
-// File and format are the supervisor's (.svc/restart-window.json).
+// The restart window of a worker in the foreground, for owners without a limit of their own. File and format are the supervisor's
+// (.svc/restart-window.json).
 //
-//   WINDOW-1  Under launchd, a start with a spent window exits with 0, which launchd treats as finished. An invalid configuration counts
-//             too, because launchd would retry for ever.
-//   WINDOW-2  In a container, such a start waits without a port until the oldest start leaves the window. An exit would only cause another
-//             start.
-//   WINDOW-3  A requested stop empties the window. Other owners have their own limit, and no window is kept for them.
+//   OWNERWINDOW-1  Under launchd, a start with a spent window exits with 0, which launchd treats as finished. An invalid configuration
+//                  counts too, because launchd would retry for ever.
+//   OWNERWINDOW-2  In a container, such a start waits without a port until the oldest start leaves the window. An exit would only cause
+//                  another start.
+//   OWNERWINDOW-3  A requested stop empties the window. Other owners have their own limit, and no window is kept for them.
 import { existsSync, rmSync } from 'node:fs';
 import { stableJson, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
 import { readOwnFile } from '../../../shared/files/own-file.ts';

@@ -1,9 +1,9 @@
 // The worker's end of the IPC channel to its supervisor.
 //
-//   IPC-1  The worker sends `hello` and awaits `welcome` (secrets, end of the previous worker). A supervisor that does not answer ends the
-//          start.
-//   IPC-2  The worker ends when the channel closes, because no process would manage it.
-//   IPC-3  A message that cannot be sent is dropped. The closed channel is noticed separately.
+//   SUPERVISORLINK-1  The worker sends `hello` and awaits `welcome` (secrets, end of the previous worker). A supervisor that does not
+//                     answer ends the start.
+//   SUPERVISORLINK-2  The worker ends when the channel closes, because no process would manage it.
+//   SUPERVISORLINK-3  A message that cannot be sent is dropped. The closed channel is noticed separately.
 import {
   asSupervisorMessage,
   IPC_PROTOCOL,

@@ -1,4 +1,4 @@
-// Findings about accounts that need no request to their platforms: an account that can never work, and two entries for one account.
+// Findings about accounts that need no request to a platform. Examples are an account that can never work, and two entries for one account.
 import { type ConfigFault, dotted, faultLine } from '../../../shared/config/fault.ts';
 import { type LoadedConfig, locate } from '../../../shared/config/load.ts';
 import { isRecord } from '../../../shared/config/schema/json-schema.ts';

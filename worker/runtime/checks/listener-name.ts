@@ -10,7 +10,7 @@ interface Matching {
   readonly order?: unknown;
 }
 
-/** Its own name, otherwise a name derived from what it matches. Equal listeners are numbered. */
+/** The listener's own name, otherwise a name derived from its match conditions. Equal listeners are numbered. */
 export function listenerName(kind: string, match: Matching, isTaken: (name: string) => boolean): string {
   if (match.name !== undefined) return String(match.name);
   const { text, where, addressed, order } = match;

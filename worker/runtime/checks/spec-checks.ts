@@ -82,7 +82,7 @@ const faultOfExpiry = (ms: unknown): string | undefined =>
     ? undefined
     : `expiresMs is ${String(ms)}: it has to be milliseconds above 0`;
 
-/** Checks names that refer to each other. Their shape is checked before. */
+/** Checks names that refer to each other. The shape of these names is checked before. */
 function faultOfNames(kind: Capability['kind'], spec: Readonly<Record<string, unknown>>): string | undefined {
   if (kind === 'dialog') {
     const { answers, steps } = spec as { readonly answers: object; readonly steps?: object };

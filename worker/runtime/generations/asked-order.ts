@@ -1,6 +1,5 @@
-// The order in which handlers are asked about a message: `before` listeners, handlers that may claim it, then `normal` and `after`
-// listeners.
-// The last two are asked only if no handler claimed it. Within each, the order is that of slots in the configuration, then of registration.
+// The order in which handlers are asked about a message: `before` listeners, claiming handlers, then `normal` and `after` listeners. The
+// last two are asked only if no handler claimed it. Within each, the order is that of slots in the configuration, then of registration.
 // Pure.
 import type { Capabilities, Capability } from '../../handling/plan/capabilities.ts';
 

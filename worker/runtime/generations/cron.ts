@@ -1,10 +1,10 @@
-// Cron jobs of plugins: one due row per job, and each due time is computed from the last.
-// A job missed while the host was down runs once, or not at all if the plugin sets `skip`.
+// Cron jobs of plugins: one due row per job, and each due time is computed from the last. A job missed while the host was down runs once,
+// or not at all if the plugin sets `skip`.
 //
 //   CRON-1  The item of a due time is stored once: its delivery id consists of capability and time.
 //   CRON-2  The item of a due time and the next due time are stored in one transaction.
-//   CRON-3  A clock that was ahead blocks no job: a due time computed from it is withdrawn once the clock is right. Jobs that ran early do
-//           not run again, because their delivery ids are known.
+//   CRON-3  A clock that was ahead blocks no job. A due time computed from that clock is withdrawn once the clock is right. Jobs that ran
+//           early do not run again, because their delivery ids are known.
 //   CRON-4  croner is loaded only if there is a job.
 import type { Cron } from 'croner';
 import { SvcError } from '../../../shared/svc-error.ts';

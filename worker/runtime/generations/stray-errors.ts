@@ -1,5 +1,5 @@
-// Collects uncaught errors (from a plugin's timer or an unawaited promise) while plugins are assembled in a process of their own.
-// Each is reported with the slot whose file is in its stack. A worker would end by it.
+// Collects uncaught errors (from a plugin's timer or an unawaited promise) while a separate process assembles plugins. Each is reported
+// with the slot whose file is in its stack. A worker would end by it.
 import { pathToFileURL } from 'node:url';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { messageOf } from '../../../shared/svc-error.ts';

@@ -1,11 +1,11 @@
-// `runtime start --once --mode test`: assembles all plugins, opens their resources, commits the generation to a database in memory, closes
-// all.
-// Uses no lock, no port, no connection to a platform and no file.
+// `runtime start --once --mode test` assembles all plugins, opens their resources, and commits the generation to a database in memory. Then
+// everything is closed. The command uses no lock, no port, no connection to a platform and no file.
 //
-//   ONCE-1  Anything that would keep a start from being assembled or ready is a fault with its plugin, endpoint or selector: exit 1. That
-//           includes plugin keys that their schema rejects, because the report lists all of them. An invalid file itself is 78.
-//   ONCE-2  Problems that would only occur in production are listed separately and are no faults.
-//   ONCE-3  The project's own database is read as bytes, so neither the database nor a running worker is affected.
+//   ASSEMBLEONCE-1  Anything that would keep a start from being ready is a fault that names a plugin, endpoint or selector. The exit code
+//                   is 1. Plugin keys that their schema rejects are faults too, because the report lists all of them. An invalid file
+//                   itself is 78.
+//   ASSEMBLEONCE-2  Problems that would only occur in production are listed separately and are no faults.
+//   ASSEMBLEONCE-3  The project's own database is read as bytes, so neither the database nor a running worker is affected.
 import type { ConfigFault } from '../../../shared/config/fault.ts';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { SecretRegistry } from '../../../shared/log/redaction.ts';

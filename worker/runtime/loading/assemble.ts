@@ -125,7 +125,7 @@ function withhold({ loaded, secretKeys, known }: Assembling): SecretVariables {
   return variables;
 }
 
-/** All keys of the slot are checked. Its variables without secrets may now reach child processes. */
+/** All keys of the slot are checked. Variables of the slot without secrets may now reach child processes. */
 function judged(options: Assembling, slot: string): void {
   options.known.add(slot);
   withhold(options);

@@ -1,4 +1,4 @@
-// Tests in a separate process if the next worker could load the code as it is now, with the variables of this process.
+// Tests in a separate process if the next worker could load the current code. The process gets the variables of this one.
 //
 //   NEXTCODE-1  One test at a time. A request during a test gets the next one, which begins after the request.
 //   NEXTCODE-2  The test process ends with its answer, after LIMIT_MS, or with this process, whatever the code does.

@@ -1,6 +1,5 @@
 // A runtime over a database in memory. Code of the real host assembles, activates and commits generations, and all state ends with the
-// process.
-// It has no accounts, dispatcher, sender, timers or files.
+// process. This host has no accounts, dispatcher, sender, timers or files.
 
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import type { Mode } from '../../../shared/config/mode.ts';

@@ -1,4 +1,4 @@
-// Watches files in development: a change of the configuration, .env or a project's plugin reloads, a change of the lockfile restarts.
+// Watches files in development. A changed configuration, .env or plugin of the project causes a reload, a changed lockfile a restart.
 // Loaded only with --watch.
 import { join } from 'node:path';
 import type { Clock, Timer } from '../../../shared/time/clock.ts';
