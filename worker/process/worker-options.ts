@@ -15,7 +15,7 @@ export interface WorkerOptions {
   /** A spare: code is loaded, and the worker waits for its turn before it touches anything. */
   readonly standby?: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** True if stdout is a terminal and stdin a keyboard. */
+  /** True if stdout is a terminal. */
   readonly terminal: boolean;
   /** JSON lines even on a terminal. Default: human-readable lines. */
   readonly plainLog?: boolean;
