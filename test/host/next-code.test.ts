@@ -23,7 +23,7 @@ function project(t: TestContext, plugin: string) {
 }
 
 describe('the code of the next worker', () => {
-  it('is loaded in a process that is gone with its answer, whatever it has left running (N2)', async (t) => {
+  it('is loaded in a process that is gone with its answer, whatever it has left running (NEXTCODE-2)', async (t) => {
     const { code, path } = project(
       t,
       `import { writeFileSync } from 'node:fs';\nwriteFileSync('pid', String(process.pid));\nsetInterval(() => {}, 1_000);\n${GOOD}`,
@@ -59,7 +59,7 @@ describe('the code of the next worker', () => {
     await assert.rejects(code.check(), { message: /root\/own: outside any handler: boom$/ });
   });
 
-  it('is judged as it is when it is asked for, also by who asks while one is under way (N1)', async (t) => {
+  it('is judged as it is when it is asked for, also by who asks while one is under way (NEXTCODE-1)', async (t) => {
     const { code, path, change, write } = project(
       t,
       `import { existsSync, writeFileSync } from 'node:fs';

@@ -1,8 +1,9 @@
-// A client's place in the event history: the parse of its id and the decision how it goes on. Pure.
+// A client's position in the event history: parses its event id and decides how the client resumes. Pure.
 //
-//   C1  An id is `<epoch>.<seq>`, parsed strictly; for clients it is opaque.
-//   C2  The decision is taken in one order: malformed, epoch_changed, ahead, expired, else replay.
-//   C3  Where "every event after it" cannot be kept, the answer is a gap that names reason, extent and where it goes on.
+//   CURSOR-1  An id is `<epoch>.<seq>`, parsed strictly. For clients it is opaque.
+//   CURSOR-2  The checks have a fixed order: malformed, epoch_changed, ahead, expired, otherwise replay.
+//   CURSOR-3  If "every event after the id" cannot be delivered, the result is a gap. The gap has a reason, a size and the position to
+//             continue from.
 import type { GapReason } from '../../shared/api/event.ts';
 
 export interface EventPosition {
@@ -10,7 +11,7 @@ export interface EventPosition {
   readonly seq: number;
 }
 
-/** What there is: `oldest` is the lowest seq that is kept, head + 1 when nothing is. */
+/** Bounds of the stored history. `oldest` is the lowest stored seq, or head + 1 if nothing is stored. */
 export interface HistoryBounds {
   readonly epoch: string;
   readonly head: number;
@@ -19,14 +20,14 @@ export interface HistoryBounds {
 
 export interface Gap {
   readonly reason: GapReason;
-  /** The id that was asked for, cut to a length that is safe to repeat. */
+  /** The requested id, cut to a safe length. */
   readonly requested: string;
-  /** How many events lie in the hole; null when nobody can know. */
+  /** Number of events in the gap; null if it cannot be known. */
   readonly missed: number | null;
 }
 
 export type Resume =
-  /** No id was given: only what comes from now on. */
+  /** No id was given: the client gets new events only. */
   | { readonly kind: 'fresh'; readonly from: number }
   | { readonly kind: 'replay'; readonly from: number }
   | { readonly kind: 'gap'; readonly from: number; readonly gap: Gap };
@@ -36,7 +37,7 @@ const MAX_REQUESTED_LENGTH = 64;
 
 export const formatEventId = (epoch: string, seq: number): string => `${epoch}.${seq}`;
 
-/** The position in an id's text; undefined when it is not one of ours. */
+/** The position in an id. Undefined if the text is not an event id. */
 export function parseEventId(text: string): EventPosition | undefined {
   const match = ID_PATTERN.exec(text);
   if (match === null) return undefined;
@@ -44,7 +45,7 @@ export function parseEventId(text: string): EventPosition | undefined {
   return Number.isSafeInteger(seq) ? { epoch: match[1] ?? '', seq } : undefined;
 }
 
-/** How a client with this id goes on. `from` is the seq after which it reads; `anchor` says where a gap goes on. */
+/** How a client with this id resumes. `from` is the seq after which it reads; `anchor` is where it continues after a gap. */
 export function decideResume(id: string | undefined, bounds: HistoryBounds, anchor: 'oldest' | 'head'): Resume {
   if (id === undefined || id === '') return { kind: 'fresh', from: bounds.head };
   const position = parseEventId(id);
@@ -56,7 +57,7 @@ export function decideResume(id: string | undefined, bounds: HistoryBounds, anch
   return { kind: 'gap', from, gap: { reason: reason ?? 'malformed', requested: safeText(id), missed } };
 }
 
-/** The gap of a reader at `seq` whose next events are gone: trimmed before it began to read, or while it lagged. */
+/** The gap of a reader at `seq` whose next events were deleted, before its first read or while it lagged. */
 export function trimmedGap(
   seq: number,
   bounds: HistoryBounds,

@@ -1,8 +1,8 @@
-// The event history as statements that join the caller's unit: an event is stored with the change that it tells of, or not at all.
+// The event history, as statements that join the transaction of a change. So an event is stored together with its change, or not at all.
 //
-//   H1  seq is strictly +1 and given inside the unit: the counter row moves with the rows that it numbers.
-//   H2  Rows are removed by retention alone, oldest first, and `event_oldest` moves in the same unit: "expired" and
-//       "never existed" can always be told apart.
+//   HISTORY-1  seq increases by exactly one and is assigned inside the transaction. The counter changes together with the rows.
+//   HISTORY-2  Only retention deletes rows, oldest first, and `event_oldest` changes in the same transaction. So "expired" and "never
+//              existed" can be told apart.
 
 import { prepared, sql } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
@@ -56,7 +56,7 @@ const insertEvent = prepared<EventValues>((value) =>
   })),
 );
 
-/** Statements that store the events, in order, with the next numbers. They belong at the end of the unit of their cause. */
+/** Statements that store the events in order, with the next numbers. Put them at the end of their cause's transaction. */
 export function recordEvents(events: readonly NewEvent[]): Statement[] {
   if (events.length === 0) return [];
   const last = events.length - 1;

@@ -1,8 +1,8 @@
-// The stream's middle: follows the log by position, and moves every client's cursor along it.
+// The hub of the event stream: follows the log by position and moves every client's cursor along it.
 //
-//   B1  What clients get comes from the log, never from memory that a restart would lose; the commit's head is only a wake-up.
-//   B2  Fan-out goes in slices, so that thousands of clients do not hold the process.
-//   B3  Nothing is read while nobody listens.
+//   HUB-1  Clients are served from the log, never from memory that a restart would lose. A commit's head is only a wake-up.
+//   HUB-2  Fan-out runs in slices, so thousands of clients do not block the event loop.
+//   HUB-3  Nothing is read while no client is connected.
 
 import type { GapReason } from '../../shared/api/event.ts';
 import { messageOf } from '../../shared/svc-error.ts';
@@ -19,7 +19,7 @@ export interface EventLog {
   warn(fields: object, message: string): void;
 }
 
-/** Counted by whoever keeps the metrics. */
+/** Counters for the metrics. */
 export interface EventMetrics {
   clients(count: number): void;
   gap(reason: GapReason): void;
@@ -28,11 +28,11 @@ export interface EventMetrics {
 
 export interface EventDeps {
   readonly reader: Reader;
-  /** Called after each commit that moved the head. Returns how to stop listening. */
+  /** Registers a listener, called after each commit that moved the head. Returns the function that removes it. */
   onHead(listener: (head: number) => void): () => void;
-  /** Highest seq that is committed. */
+  /** Highest committed seq. */
   head(): number;
-  /** Lowest seq that is kept; head + 1 when nothing is. */
+  /** Lowest stored seq; head + 1 if nothing is stored. */
   oldest(): number;
   readonly epoch: string;
   readonly projectId: string;
@@ -43,10 +43,10 @@ export interface EventDeps {
 
 export interface StreamOptions {
   readonly heartbeatMs: number;
-  /** `retry:` of a stream, drawn between the two; the same for the one of a drain. */
+  /** Bounds of a stream's `retry:`, drawn at random between the two; `drainRetryMs` is the same for a drain. */
   readonly retryMs: readonly [number, number];
   readonly drainRetryMs: readonly [number, number];
-  /** Above this many bytes in its socket a client is not written to. */
+  /** A client with more unsent bytes in its socket is not written to. */
   readonly highWaterBytes: number;
   readonly batchBytes: number;
   readonly stallMs: number;
@@ -119,7 +119,7 @@ export class EventHub {
     return { epoch: this.#deps.epoch, head, oldest: Math.min(this.#deps.oldest(), head + 1) };
   }
 
-  /** A client was told of a gap by a refusal, since it asked for one. */
+  /** A client that asked for `gap: fail` was refused because of a gap. */
   gapRefused(reason: GapReason): void {
     this.#deps.metrics.gap(reason);
   }
@@ -128,7 +128,7 @@ export class EventHub {
     return this.#perActor.get(actor) ?? 0;
   }
 
-  /** Takes a client in. What it gets begins before this returns. */
+  /** Adds a client. The client's first frames are written before the call returns. */
   subscribe(subscription: Subscription): StreamClient {
     if (this.#clients.size === 0) this.#wake();
     const channel = this.#channel(subscription);
@@ -140,7 +140,7 @@ export class EventHub {
     return client;
   }
 
-  /** The client's connection is gone. */
+  /** The client's connection has closed. */
   leave(client: StreamClient): void {
     client.gone();
     this.#forget(client);
@@ -158,7 +158,7 @@ export class EventHub {
     }
   }
 
-  /** Tells every client when to come back, ends it, and takes no more. */
+  /** Sends every client a retry time, closes it, and accepts no more clients. */
   async drain(): Promise<void> {
     this.#draining = true;
     this.#stopListening();
@@ -189,7 +189,7 @@ export class EventHub {
   #scheduleHeartbeat(): void {
     this.#heartbeat?.cancel();
     this.#heartbeat = this.#deps.clock.after(this.options.heartbeatMs, () => {
-      void this.#inSlices((client) => client.heartbeat()); // cannot fail: writing to a dead socket is not an error here
+      void this.#inSlices((client) => client.heartbeat()); // cannot fail: writing to a closed socket throws no error here
       if (this.#clients.size > 0 && !this.#draining) this.#scheduleHeartbeat();
     });
   }
@@ -197,7 +197,7 @@ export class EventHub {
   #follow(): void {
     if (this.#following || this.#clients.size === 0 || this.#draining) return;
     this.#following = true;
-    // after this turn, so that the commits of one turn are read together
+    // in the next turn, so the commits of one turn are read together
     setImmediate(() => void this.#followToHead());
   }
 
@@ -205,7 +205,7 @@ export class EventHub {
     try {
       while (this.#window.end < this.#deps.head() && this.#clients.size > 0) {
         if (!(await this.#window.advance()) && !this.#skipTrimmed()) break;
-        void this.#fanOut(); // goes on while the next rows are read
+        void this.#fanOut(); // runs while the next rows are read
       }
       this.#following = false;
     } catch (error) {
@@ -214,7 +214,7 @@ export class EventHub {
     }
   }
 
-  /** Everything up to the head was trimmed before it was read: goes on behind it, so that clients get their gap now. */
+  /** Everything up to the head was deleted before it was read. Skips to the head, so that clients get their gap now. */
   #skipTrimmed(): boolean {
     const { oldest, head } = this.bounds();
     if (oldest <= head) return false;

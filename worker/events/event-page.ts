@@ -15,11 +15,11 @@ export interface PageQuery {
 }
 
 const MAX_LIMIT = 1_000;
-/** A page looks at no more rows than this; where a filter lets few through it ends early, with `next`. */
+/** A page scans at most this many rows. If the filter drops most of them, the page ends early, with `next`. */
 const MAX_SCANNED = 5_000;
 const READ_ROWS = 500;
 
-/** Events after an id, oldest first. Throws `invalid_request` on a malformed id and `history_expired` where the history has a hole. */
+/** Events after an id, oldest first. Throws `invalid_request` for a malformed id and `history_expired` if the history has a gap there. */
 export async function readEventPage(
   reader: Reader,
   { source, bounds }: { source: FrameSource; bounds: HistoryBounds },
@@ -58,7 +58,7 @@ function startOf(after: string | undefined, bounds: HistoryBounds): number {
   });
 }
 
-/** Rows that were trimmed while the page was being read are not passed over in silence. */
+/** Throws if rows were deleted while the page was read, so that no event is skipped silently. */
 function refuseHole(
   first: EventRow | undefined,
   cursor: number,

@@ -1,10 +1,10 @@
-// The registry of event types: name, version, schema of `data`, and which fields of it the demo scope sees.
+// The registry of event types: name, version, schema of `data`, and the fields that demo scope sees.
 //
-//   E1  An event of a type that is not here does not compile: `NewEvent` is a union over the registry.
-//   E2  `data` holds ids, digests, counts, codes and constant phrases; never a text or an account name of a person.
-//       Demo sees no digest of a text and no exact size: a short text would be found by them, guess by guess.
-//   E3  A field that changes its meaning takes a higher `version`; a field is never reused.
-//   E4  Types that plugins define have a dot, none of the host's prefixes, and no field that demo sees.
+//   EVENTTYPE-1  An event of an unregistered type does not compile: `NewEvent` is a union over the registry.
+//   EVENTTYPE-2  `data` contains ids, digests, counts, codes and constant phrases, never a person's text or account name. Demo scope sees
+//                no digest of a text and no exact size. Either would help to guess a short text.
+//   EVENTTYPE-3  A field with a new meaning needs a higher `version`. A field is never reused.
+//   EVENTTYPE-4  Event types of plugins contain a dot, use none of the host's prefixes, and show demo scope no field.
 
 import type { Static, TObject, TProperties } from 'typebox';
 import * as Type from 'typebox';
@@ -27,11 +27,11 @@ const text = Type.String();
 const count = Type.Integer({ minimum: 0 });
 const flag = Type.Boolean();
 const orNull = <S extends Type.TSchema>(schema: S): Type.TUnion<[S, Type.TNull]> => Type.Union([schema, Type.Null()]);
-/** Stable code of the fault, and a constant phrase or a platform's status line. */
+/** A stable error code, and a constant phrase or a platform's status line. */
 const fault = { code: text, reason: text };
 
 export const EVENT_TYPES = {
-  // an item of the inbox; `item` is its id, `kind` is arrival, webhook, task, event or cron
+  // inbox items: `item` is the id, `kind` is arrival, webhook, task, event or cron
   'inbox.received': kind(1, { item: text, kind: text, delivery: text, lane: text, bytes: count, sha256: text }, [
     'item',
     'kind',
@@ -51,11 +51,11 @@ export const EVENT_TYPES = {
   ]),
   'inbox.dead': kind(1, { item: text, handler: orNull(text), attempts: count, ...fault }, ['item', 'attempts', 'code']),
   'inbox.replayed': kind(1, { item: text }, ['item']),
-  // `was` is the state that the operator ended
+  // `was` is the item's state before the operator's action
   'inbox.held': kind(1, { item: text, reason: text, was: text }, ['item', 'was']),
   'inbox.dropped': kind(1, { item: text, reason: text, was: Type.Optional(text) }, ['item', 'was']),
 
-  // a send; `kind` is post, edit, remove or react; `from` is the inbox item that decided it
+  // sends: `kind` is post, edit, remove or react; `from` is the inbox item that caused the send
   'outbox.sent': kind(
     1,
     { item: text, kind: text, attempts: count, conversation: text, from: orNull(text), platformMessage: orNull(text) },
@@ -111,7 +111,7 @@ export const EVENT_TYPES = {
   ]),
   'ready.changed': kind(1, { ready: flag, state: text, unmet: Type.Array(text) }, ['ready', 'state', 'unmet']),
 
-  // a subscriber was behind the oldest event that is kept: what lies between is gone, of all types
+  // a subscriber lagged behind the oldest stored event; all events in between are lost
   'subscription.gap': kind(1, { capability: text, atMost: count }, ['capability', 'atMost']),
 
   'task.scheduled': kind(1, { task: text, capability: text, at: text }, ['capability', 'at']),
@@ -122,11 +122,11 @@ export type EventTypeName = keyof typeof EVENT_TYPES;
 /** `data` of a registered type. */
 export type EventData<T extends EventTypeName> = Static<(typeof EVENT_TYPES)[T]['data']>;
 
-/** What every event may carry; `at` is epoch milliseconds. */
+/** Fields of every event. `at` is in epoch milliseconds. */
 export interface EventHead {
   readonly at: number;
   readonly runtimeId: string;
-  /** What it is about: the id of an item, a capability, a plugin. Left out for the inbox and outbox: `data.item`. */
+  /** The subject: an item id, a capability or a plugin. For inbox and outbox it may be left out: `data.item` is used. */
   readonly subject?: string | undefined;
   /** `<owner>:<name>`. */
   readonly endpoint?: string | undefined;
@@ -141,14 +141,14 @@ export type HostEvent = {
   readonly [T in EventTypeName]: EventHead & { readonly type: T; readonly data: Readonly<EventData<T>> };
 }[EventTypeName];
 
-/** Name of a type that a plugin defined, after `pluginEventType` has checked it. */
+/** Name of a plugin's event type, checked by `pluginEventType`. */
 export type PluginEventType = string & { readonly '~brand': 'PluginEventType' };
-/** An event that a plugin emitted; its data was checked against the schema that the plugin gave. */
+/** An event emitted by a plugin. The event's data matches the plugin's schema. */
 export type PluginEvent = EventHead & { readonly type: PluginEventType; readonly data: unknown };
 
 export type NewEvent = HostEvent | PluginEvent;
 
-/** First words that belong to the host, now or later. `plugin.<slot>.<name>` is open to plugins. */
+/** First words reserved for the host. Plugins may use `plugin.<slot>.<name>`. */
 const HOST_PREFIXES: ReadonlySet<string> = new Set([
   'svc',
   'inbox',
@@ -182,7 +182,7 @@ const HOST_PREFIXES: ReadonlySet<string> = new Set([
 const TYPE_PATTERN = /^[a-z][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)+$/;
 const MAX_TYPE_LENGTH = 128;
 
-/** Registers the name of a plugin's event type at assembly. Throws `definition_invalid` with the rule that it breaks. */
+/** Checks the name of a plugin's event type at assembly. Throws `definition_invalid` with the violated rule. */
 export function pluginEventType(name: string): PluginEventType {
   const fault = faultOfTypeName(name);
   if (fault !== undefined)
@@ -190,7 +190,7 @@ export function pluginEventType(name: string): PluginEventType {
   return name as PluginEventType;
 }
 
-/** What is wrong with the name of a plugin's event type; undefined when nothing is. */
+/** The fault in the name of a plugin's event type, or undefined. */
 export function faultOfTypeName(name: string): string | undefined {
   if (name.length > MAX_TYPE_LENGTH || !TYPE_PATTERN.test(name)) return 'must be dotted words of a-z, 0-9, "_" and "-"';
   const words = name.split('.');
@@ -198,7 +198,7 @@ export function faultOfTypeName(name: string): string | undefined {
   return HOST_PREFIXES.has(words[0] ?? '') ? `begins with "${words[0]}.", which belongs to the host` : undefined;
 }
 
-/** The registry's entry of a stored type; undefined for what a plugin defined. */
+/** The registry entry of a stored type. Undefined for types of plugins. */
 export function eventKind(type: string): EventKind | undefined {
   return Object.hasOwn(EVENT_TYPES, type) ? EVENT_TYPES[type as EventTypeName] : undefined;
 }

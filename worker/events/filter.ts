@@ -1,9 +1,9 @@
-// What a client wants to see: `types=endpoint.*,ready.changed` and `endpoints=root/irc:irc~libera`, compiled once.
-// Equal filters have one canonical text, under which the hub shares encoded batches between clients.
+// The filter of a client: `types=endpoint.*,ready.changed` and `endpoints=root/irc:irc~libera`, compiled once.
+// Equal filters have the same canonical text, so their clients share encoded batches.
 import { SvcError } from '../../shared/svc-error.ts';
 
 export interface EventFilter {
-  /** Equal for filters that let the same events through. Empty: everything. */
+  /** Equal for filters that accept the same events. Empty: accepts everything. */
   readonly canonical: string;
   matches(type: string, endpoint: string | null): boolean;
 }
@@ -13,7 +13,7 @@ const MAX_ENTRY_LENGTH = 200;
 const TYPE_PATTERN = /^(\*|[a-z][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*)*(\.\*)?)$/;
 const ENDPOINT_PATTERN = /^[\x21-\x2b\x2d-\x7e]+$/;
 
-/** Compiles the two query parameters. Throws `invalid_request` naming the entry that is not one. */
+/** Compiles the two query parameters. Throws `invalid_request` with the parameter that has a malformed entry. */
 export function compileFilter(types: string | undefined, endpoints: string | undefined): EventFilter {
   const patterns = entriesOf('types', types, TYPE_PATTERN);
   const wanted = entriesOf('endpoints', endpoints, ENDPOINT_PATTERN);
@@ -51,7 +51,7 @@ function testOfTypes(patterns: readonly string[]): (type: string) => boolean {
   return (type) => exact.has(type) || prefixes.some((prefix) => type.startsWith(prefix));
 }
 
-/** An endpoint is named in full (`root/irc:irc~libera`) or by its short name (`irc~libera`). */
+/** An endpoint matches by its full name (`root/irc:irc~libera`) or its short name (`irc~libera`). */
 function testOfEndpoints(wanted: readonly string[]): (endpoint: string | null) => boolean {
   const names = new Set(wanted);
   return (endpoint) =>

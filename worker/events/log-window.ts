@@ -1,8 +1,8 @@
-// The event log as the stream reads it: a ring of the newest events in memory, else pages of `event_log`.
+// Reads the event log for the stream. The newest events come from a ring in memory, older ones as pages of `event_log`.
 //
-//   L1  Events come out in order and without a hole; where rows are missing the answer says so.
-//   L2  Memory is bounded by events and bytes, whatever the log holds and however many clients replay.
-//   L3  Clients that replay the same stretch share one read and one encoding.
+//   LOGWINDOW-1  Events are returned in order and without a gap. Missing rows are visible to the caller.
+//   LOGWINDOW-2  Memory is bounded by events and bytes, for any size of the log and any number of clients.
+//   LOGWINDOW-3  Clients that replay the same range share one read and one encoding.
 
 import { prepared, sql } from '../database/statement.ts';
 import type { Reader } from '../database/unit.ts';
@@ -15,7 +15,7 @@ export interface LogWindowOptions {
   readonly pagesKept: number;
 }
 
-/** One stored event with its frames, each encoded at its first use. */
+/** A stored event with its frames, each encoded at first use. */
 export class LoggedEvent {
   readonly row: EventRow;
   readonly #frames: Partial<Record<`${StreamScope} ${Wire}`, Buffer>> = {};
@@ -67,12 +67,12 @@ export class LogWindow {
     this.#options = options;
   }
 
-  /** Highest seq that has been read into the ring. */
+  /** Highest seq in the ring. */
   get end(): number {
     return this.#end;
   }
 
-  /** Forgets what it holds and goes on from `head`, for when nobody was reading. */
+  /** Clears the ring and continues from `head`, after a time without readers. */
   reset(head: number): void {
     this.#ring.clear();
     this.#pages.clear();
@@ -81,20 +81,20 @@ export class LogWindow {
     this.#end = head;
   }
 
-  /** Reads the next events into the ring; false when there were none. */
+  /** Reads the next events into the ring. False if there are none. */
   async advance(): Promise<boolean> {
     const rows = await readEvents(this.#reader, { after: this.#end, limit: this.#options.pageEvents });
     for (const row of rows) this.#append(row);
     return rows.length > 0;
   }
 
-  /** The last seq that `recent` gives after `cursor`; undefined when the ring does not reach back so far. */
+  /** The last seq that `recent` returns after `cursor`. Undefined if the ring begins later. */
   reach(cursor: number): number | undefined {
     if (cursor + 1 < this.#first) return undefined;
     return Math.max(cursor, Math.min(this.#end, cursor + this.#options.pageEvents));
   }
 
-  /** Events after `cursor` that the ring holds, at most a page. */
+  /** Events after `cursor` from the ring, at most a page. */
   recent(cursor: number): readonly LoggedEvent[] {
     const events: LoggedEvent[] = [];
     const to = this.reach(cursor) ?? cursor;
@@ -105,7 +105,7 @@ export class LogWindow {
     return events;
   }
 
-  /** Events after `cursor` out of the log, at most a page. The first is not `cursor + 1` where older rows were trimmed. */
+  /** Events after `cursor` from the log, at most a page. If older rows were deleted, the first event is not `cursor + 1`. */
   async page(cursor: number): Promise<readonly LoggedEvent[]> {
     const size = this.#options.pageEvents;
     const index = Math.floor(cursor / size);
@@ -127,7 +127,7 @@ export class LogWindow {
 
   #keep(index: number, page: Promise<readonly LoggedEvent[]>): void {
     this.#pages.set(index, page);
-    page.catch(() => this.#pages.delete(index)); // the reader who asked hears the failure itself
+    page.catch(() => this.#pages.delete(index)); // the caller of the read gets the error
     const oldest = this.#pages.keys().next();
     if (this.#pages.size > this.#options.pagesKept && oldest.done !== true) this.#pages.delete(oldest.value);
   }

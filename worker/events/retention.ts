@@ -1,7 +1,7 @@
-// How long the event history reaches back: events, bytes and age, whichever is met first. Small deletes, oldest first.
+// Retention of the event history by number, bytes and age, whichever limit is reached first. Small deletes, oldest first.
 //
-//   T1  Rows go and `event_oldest` moves in one unit, so that "expired" and "never existed" can always be told apart.
-//   T2  What is removed is always a prefix: a reader meets a hole only at the end where it is reported as a gap.
+//   RETENTION-1  Rows are deleted and `event_oldest` is moved in one transaction. So "expired" and "never existed" can be told apart.
+//   RETENTION-2  Only a prefix is deleted. So events are missing only at the beginning, where the reader is told of a gap.
 
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Clock, Timer } from '../../shared/time/clock.ts';
@@ -19,7 +19,7 @@ export interface RetentionDeps {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly log: { warn(fields: object, message: string): void };
-  /** The time by which things are kept. */
+  /** The clock for retention, which ignores short jumps of the wall clock. */
   now(): Promise<number>;
   head(): number;
   /** Read at each run, because a reload changes them. */
@@ -27,9 +27,9 @@ export interface RetentionDeps {
 }
 
 export interface EventRetention {
-  /** Lowest seq that is kept; head + 1 when nothing is. */
+  /** Lowest stored seq; head + 1 if nothing is stored. */
   oldest(): number;
-  /** Trims now until the limits are met, as it does each minute once it was started. */
+  /** Deletes until the limits are met. Runs each minute after `start`. */
   trim(): Promise<void>;
   start(): void;
   stop(): void;
@@ -39,7 +39,7 @@ const TRIM_ROWS = 500;
 const EVERY_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** Removes events up to and including `through` and notes the new oldest. Nothing happens when it is behind already. */
+/** Statements that delete events up to and including `through` and store the new oldest. Without effect if they are deleted already. */
 export function trimEvents(through: number): Statement[] {
   return [
     statement(sql.deleteFrom('event_log').where('seq', '<=', through)),
@@ -53,7 +53,7 @@ export function trimEvents(through: number): Statement[] {
   ];
 }
 
-/** Needs `oldest` as the counter `event_oldest` says at start. */
+/** `oldest` is the value of the counter `event_oldest` at start. */
 export function createEventRetention(
   deps: RetentionDeps,
   options: { readonly oldest: number; readonly everyMs?: number },
@@ -109,7 +109,7 @@ interface SizedRow {
   readonly bytes: number;
 }
 
-/** The seq up to which the oldest rows have to go; undefined when none has to. */
+/** The seq up to which the oldest rows must be deleted. Undefined if none must. */
 export function cutOf(
   rows: readonly SizedRow[],
   now: { readonly limits: RetentionLimits; readonly head: number; readonly now: number; readonly bytes: number },
@@ -131,7 +131,7 @@ function readOldest(reader: Reader): Promise<SizedRow[]> {
   );
 }
 
-/** Bytes in the log: summed once, then kept by adding what is new and taking off what was removed. */
+/** Total bytes of the log: summed once, then updated with each added and deleted row. */
 class LogSize {
   readonly #reader: Reader;
   #summedTo = 0;

@@ -1,4 +1,4 @@
-// What begins once the database is open: this start in the ledger, the event stream over the stored history, the first generation.
+// Steps that need the open database: recording this start, the event stream over the stored history, the first generation.
 import { systemClock } from '../../shared/time/clock.ts';
 import { VERSION } from '../../shared/version.ts';
 import { holdsAuthority, readAuthority, takeAuthority } from '../database/authority.ts';
@@ -14,7 +14,7 @@ import type { Parts } from './app-parts.ts';
 const AGAIN_MS = 1_000;
 const OF_STORAGE: ReadonlySet<string | undefined> = new Set(['storage_unavailable', 'database_corrupt']);
 
-/** One row of the ledger a worker, whatever its owner. Refused where this start stands there already. */
+/** Writes one row per worker to the ledger of starts, whatever its owner. The commit is refused if the row exists. */
 export async function recordThisStart({ options, facts, core, database }: Parts): Promise<void> {
   const { runtimeId, owner, mode } = options;
   const { previous } = facts;
@@ -47,12 +47,12 @@ export async function recordThisStart({ options, facts, core, database }: Parts)
   database.holds(Number(mine['value']));
 }
 
-/** The first generation. One that the storage did not take is made again once that is back: nothing else would ask for it. */
+/** Starts the first generation. If the storage failed, it is tried again each second, because nothing else would ask for it. */
 export async function serveFirst(parts: Parts, first?: Promise<Candidate>): Promise<void> {
   const { database, engine, facts } = parts;
   const { runtime } = engine;
   if (facts.draining || runtime.current !== undefined) return;
-  if (database.state.kind === 'open') await runtime.start(first).catch(() => {}); // said by the runtime: log, event, readiness
+  if (database.state.kind === 'open') await runtime.start(first).catch(() => {}); // the runtime reports it: log, event, readiness
   if (OF_STORAGE.has(runtime.lastFailure?.code)) systemClock.after(AGAIN_MS, () => void serveFirst(parts));
 }
 

@@ -1,4 +1,4 @@
-// What a worker process hands to the runtime (`worker/host/app.ts`) and gets back: the line between the process and the host.
+// The interface between a worker process and the host: the options of an app, and the app.
 
 import type { Server } from 'node:http';
 import type { Cut } from '../../shared/api/control.ts';
@@ -14,48 +14,53 @@ import type { NextGeneration, ReloadOptions } from '../http/api/system-api.ts';
 import type { OperatorApi } from './operator-api.ts';
 
 export interface AppOptions {
-  /** Made by the process before anything else, so that its first line carries it. */
+  /** Made by the process before anything else, so that its first log line carries it. */
   readonly runtimeId: RuntimeId;
-  /** The process's log; the app adds the secrets of each configuration to `log.secrets` and sets its level. */
+  /** The process's log. The app adds the secrets of each configuration to `log.secrets` and sets the level. */
   readonly log: Log;
-  /** The configuration of this start, when the process has read it already. */
+  /** The configuration of this start, if the process has read it already. */
   readonly loaded?: LoadedConfig;
   readonly project: string;
   readonly mode: Mode;
   readonly watch: boolean;
   readonly owner: RestartOwner;
-  /** How the process before this one ended, for the ledger of starts. Where it is known later (a spare), the app touches nothing before it is. */
+  /**
+   * How the previous process ended, for the ledger of starts. A spare worker passes a promise; the app touches nothing before it resolves.
+   */
   readonly previous: PreviousEnd | Promise<PreviousEnd>;
-  /** The process environment; under a supervisor secrets come over IPC and are merged in here. */
+  /** The process environment. Under a supervisor it includes the secrets received over IPC. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What `server.listen` takes of a socket that the owner holds, perhaps not there yet; left out: the app binds http.host and http.port itself. */
+  /** A socket of the owner for `server.listen`, perhaps still on its way. Left out: the app binds http.host and http.port. */
   readonly listenHandle?: object | Promise<object>;
-  /** The writer thread: there already, or to be there once the host is up. Left out: the app starts one. */
+  /** The writer thread, running or to be started once the host is up. Left out: the app starts one. */
   readonly writerThread?: WriterThread | Promise<WriterThread>;
-  /** A reload begins, and has come to an end, good or bad. */
+  /** A reload begins, or has ended with success or failure. */
   onReload?(phase: 'begun' | 'ended'): void;
-  /** Ends this process with a code after a drain: 51, 75; 0 where another one has taken its place. */
+  /** Drains and ends this process. Codes: 51 restart requested, 75 restart required, 0 another process has taken over. */
   requestExit(code: 0 | 51 | 75, reason: string): void;
 }
 
-/** The exit code that was asked for, and by what. */
+/** The requested exit code and its reason. */
 export interface StopCause {
   readonly code: ExitCode;
   readonly reason: string;
 }
 
-/** `up` resolves once the server listens and the first assembly has a result, good or bad. */
+/** `up` resolves once the server listens and the first assembly has succeeded or failed. */
 export interface App {
   readonly runtimeId: string;
   readonly up: Promise<void>;
   readonly server: Server;
   address(): { readonly host: string; readonly port: number } | undefined;
   isReady(): boolean;
-  /** The store is being opened, and brought to this program's schema. */
+  /** The store is being opened or migrated. */
   isOpening(): boolean;
   status(): Promise<Readonly<Record<string, unknown>>>;
   readonly operators: OperatorApi;
   reload(actor: string, options: ReloadOptions): Promise<NextGeneration>;
-  /** Ingress closed, streams told, dispatch drained, adapters, stores. Coalesced; never throws; names what was cut, to the first caller at once, too. */
+  /**
+   * Stops in order: ingress, streams, handlers, adapters, stores. Coalesced; never throws.
+   * Resolves with the parts that were cut. `onCut` of the first caller gets each one at once.
+   */
   stop(limitMs: number, end?: StopCause, onCut?: (cut: Cut) => void): Promise<{ readonly cut: readonly Cut[] }>;
 }

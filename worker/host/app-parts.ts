@@ -1,5 +1,5 @@
-// The parts of the host, made and tied together: database, engine, readiness, metrics, disk budget, housekeeping. Nothing runs yet;
-// `app.ts` starts and ends them. What only the opened database knows stands in `facts`, so that each part can read it when it comes.
+// Makes and connects the parts of the host: database, engine, readiness, metrics, disk budget, housekeeping. Nothing runs yet.
+// Values that only the open database knows are in `facts`, which each part reads when needed.
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { PreviousEnd } from '../../shared/api/ipc.ts';
@@ -36,7 +36,7 @@ import { NextCode } from '../runtime/loading/next-code.ts';
 import type { AppOptions } from './app-options.ts';
 import { Housekeeping, type KeepFor } from './housekeeping.ts';
 
-/** What comes and goes while the host runs. */
+/** State that changes while the host runs. */
 export interface HostFacts {
   startedAt: number;
   previous: PreviousEnd;
@@ -86,7 +86,7 @@ export class Parts {
     this.database = this.#makeDatabase(failpoints, onDatabase);
     this.core = {
       runtimeId,
-      projectId: '' as ProjectId, // known once the database is open
+      projectId: '' as ProjectId, // set once the database is open
       clock: systemClock,
       writer: this.database,
       reader: this.database.reader,
@@ -104,26 +104,29 @@ export class Parts {
     this.pluginMetrics = new PluginMetrics(this.metrics.registry);
   }
 
-  /** Of the host, as anybody may see it. */
+  /** The host's name without configured secrets, as public pages show it. */
   get name(): string {
     return withoutSecrets(this.engine.runtime.loaded.config.host.name, this.options.log.secrets.values);
   }
 
-  /** Resolves once it is this process's turn; up to here nothing was touched. */
+  /** Resolves at this process's turn (a spare waits for it). Nothing is touched before. */
   async begin(): Promise<void> {
     this.facts.previous = await this.options.previous;
     this.facts.startedAt = systemClock.now();
     mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
   }
 
-  /** Throws while nothing more may be taken in of those who can come again: an answer says so. */
+  /** Throws while the host accepts no new work from clients that can retry. Reasons are a drain, a failed database and a full disk. */
   admit(): void {
     if (this.facts.draining)
       throw new SvcError('draining', 'the host is stopping', { details: { retryAfterMs: 2_000 } });
     this.admitRead();
   }
 
-  /** The same for what an account has read from its connection: that is stored until the connection is ended, since not all platforms repeat. */
+  /**
+   * As `admit`, for messages that an account has read from its connection. Such messages are stored during a drain too, because not all
+   * platforms repeat them.
+   */
   admitRead(): void {
     const { state } = this.database;
     if (state.kind === 'failed')
@@ -131,7 +134,7 @@ export class Parts {
     this.disk.refuseWhenLow();
   }
 
-  /** An event of its own unit; what cannot be stored is in the log already. */
+  /** Stores an event in a commit of its own, with `more` statements. A failure is ignored here, because the writer has logged it. */
   async tell(event: NewEvent, more: readonly Statement[] = []): Promise<void> {
     const unit = { name: event.type, statements: [...more, ...recordEvents([event])] };
     if (this.facts.state !== undefined) await this.core.writer.commit(unit).catch(() => {});
@@ -232,7 +235,7 @@ export class Parts {
         version: VERSION,
         runtimeId,
         configVersion: runtime.loaded.version,
-        ingress: gate.state?.state ?? 'paused', // not known: it has two words, and this one promises nothing
+        ingress: gate.state?.state ?? 'paused', // unknown yet; the field has two values, and `paused` promises less
       }),
       changed: ({ ready, state, checks }) => {
         const unmet = checks.filter((check) => !check.ready).map(({ component }) => component);

@@ -1,5 +1,5 @@
-// A restart that a client asks for: refused where nothing would start the worker again, where its owner would count it as a failure, or where
-// no worker would start, or serve anything, with configuration and code as they are now.
+// A restart requested by a client. The restart is refused if no owner would start the worker again, or if the owner would count one failure
+// too many. The restart is also refused if no worker would start or serve with the current configuration and code.
 import type { WorkerMessage } from '../../shared/api/ipc.ts';
 import { ERRORS } from '../../shared/error-codes.ts';
 import { projectPaths } from '../../shared/files/paths.ts';
@@ -14,16 +14,16 @@ import type { Keep } from '../http/answer/kept-answer.ts';
 import type { App } from './app-options.ts';
 import type { Parts } from './app-parts.ts';
 
-/** systemd counts a restart as a failure: its own limit is five starts in two minutes. */
+/** systemd counts a restart as a failure. The unit's limit is five starts in two minutes. */
 const SYSTEMD_STARTS = 4;
 const SYSTEMD_WINDOW_MS = 120_000;
-/** A restart is refused there, and this would take the host away. */
+/** `svc runtime reload --or-restart` ends a worker in the foreground for good, so the hint does not recommend it. */
 const FOREGROUND_HINT =
   'stop it and start it again: nothing else would, and svc runtime reload --or-restart just ends it (75) for whoever started it';
-/** The answer goes out first. */
+/** Time for the answer to reach the client. */
 const ANSWER_MS = 50;
 
-/** `keep`: the answer, stored before anything ends: asked for again after it, under its key, it is not done once more. */
+/** `keep` stores the answer before the process ends. A repeat under the same Idempotency-Key then restarts nothing. */
 export async function requestRestart(parts: Parts, actor: string, keep?: Keep<'restarts'>): Promise<void> {
   const { options, core } = parts;
   if (options.owner === 'foreground') {
@@ -49,7 +49,7 @@ export async function requestRestart(parts: Parts, actor: string, keep?: Keep<'r
   setTimeout(() => options.requestExit(EXIT.restartRequested, `requested by ${actor}`), ANSWER_MS);
 }
 
-/** What a reload cannot take in, the next process does. */
+/** Restarts for a change that a reload cannot apply. */
 export async function restartInstead(parts: Parts, reason: string, keep?: Keep<'restarts'>): Promise<void> {
   try {
     await refuseBadNext(parts);
@@ -57,18 +57,20 @@ export async function restartInstead(parts: Parts, reason: string, keep?: Keep<'
     throw refusedReload(coerceError(error), parts.options.owner);
   }
   const statements = keep?.('restarts') ?? [];
-  if (statements.length > 0) await parts.core.writer.commit({ name: 'reload.restarts', statements }).catch(() => {}); // it is answered all the same
+  if (statements.length > 0) await parts.core.writer.commit({ name: 'reload.restarts', statements }).catch(() => {}); // the answer stays the same
   parts.options.requestExit(EXIT.restartRequired, reason);
 }
 
-/** Throws where the worker after this one would end with 78, or would serve nothing where this one serves. Where nothing has changed it would not. */
+/**
+ * Throws if the next worker would exit with 78, or would serve nothing while this one serves. If nothing has changed, it would do neither.
+ */
 export async function refuseBadNext(parts: Parts): Promise<void> {
   refuseUnusableState(projectPaths(parts.options.project));
   const { isChanged } = await parts.engine.runtime.checkNext();
   if (isChanged) await refuseBadCode(parts);
 }
 
-/** A worker that serves nothing has nothing to lose but itself: what ends the next one with 78 leaves no host at all. */
+/** If this worker serves nothing, only an error that ends the next one with 78 counts. Exit 78 would leave no host at all. */
 export async function refuseBadCode({ engine, nextCode, core }: Parts): Promise<void> {
   const isServing = engine.runtime.current !== undefined;
   try {
@@ -82,7 +84,7 @@ export async function refuseBadCode({ engine, nextCode, core }: Parts): Promise<
   }
 }
 
-/** Why a reload, or the restart that it would become, leaves the serving generation as it is. */
+/** The error of a refused reload, or of the restart in its place. The serving generation stays. */
 export function refusedReload(error: SvcError, owner: RestartOwner): SvcError {
   if (error.code === 'restart_required' && owner === 'foreground')
     return new SvcError(error.code, error.message, { cause: error, hint: FOREGROUND_HINT, details: error.details });
@@ -90,7 +92,7 @@ export function refusedReload(error: SvcError, owner: RestartOwner): SvcError {
   return refusal('reload_refused', error);
 }
 
-/** The same for a command, which ends with the code of what is wrong: a configuration that no start would take is 78, whoever finds it. */
+/** The error for a command. A configuration that no start accepts keeps its own error, so the exit code is always 78. */
 export function reloadFault(error: unknown): SvcError {
   const known = coerceError(error);
   const { cause } = known;
@@ -99,7 +101,7 @@ export function reloadFault(error: unknown): SvcError {
   return isOfFile ? cause : known;
 }
 
-/** What a supervisor is told that has asked for a reload. */
+/** The supervisor's answer to its reload request. */
 export async function reloadAnswer(app: Pick<App, 'reload'> | undefined, orRestart: boolean): Promise<ReloadAnswer> {
   try {
     if (app === undefined) throw new SvcError('not_running', 'the host is still starting');
@@ -121,7 +123,7 @@ function refusal(code: 'restart_refused' | 'reload_refused', cause: SvcError): S
   });
 }
 
-/** Of the last starts, newest first. Throws `too_many_requests` where one more would leave systemd none for a crash. */
+/** `starts` are the last ones, newest first. Throws `too_many_requests` if another restart would leave systemd no start for a crash. */
 export function refuseInFullWindow(starts: readonly { readonly at: number }[]): void {
   const since = systemClock.now() - SYSTEMD_WINDOW_MS;
   const recent = starts.slice(0, SYSTEMD_STARTS).filter(({ at }) => at > since);

@@ -1,4 +1,4 @@
-// What GET /api/system/status and the control socket say of the host: identity, generation, readiness, ends of former workers, positions.
+// The status of the host for GET /api/system/status and the control socket.
 import { VERSION } from '../../shared/version.ts';
 import { readStarts } from '../database/starts-ledger.ts';
 import { shownFailure } from '../runtime/generations/last-failure.ts';
@@ -45,7 +45,7 @@ export async function hostStatus({
   };
 }
 
-/** Newest first; none while the store is not open. */
+/** The last starts, newest first. Empty while the store is not open. */
 export async function lastStarts({ core, database }: Pick<Parts, 'core' | 'database'>): Promise<Start[]> {
   if (database.state.kind !== 'open') return [];
   return readStarts(core.reader, LAST_STARTS).catch(() => []);

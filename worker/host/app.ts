@@ -1,10 +1,11 @@
-// The composition root: the only file that wires. Address bound → database → engine → events → HTTP, in this order up, in the reverse order down.
-// The parts themselves are made in `app-parts.ts`.
+// The composition root: the only file that connects the parts. Parts start in this order and stop in reverse: bound address, database,
+// engine, events, HTTP.
 //
-//   A1  Up means: the server listens and the first assembly has a result, good or bad. A database that does not open, a plugin that
-//       fails, a required account that is missing end no process: readiness says so.
-//   A2  A database that opens later starts everything that was waiting for it.
-//   A3  Stop order: ingress closed, streams told, handlers drained, sends ended, accounts, stores. Each step has a limit and a line of log.
+//   APP-1  Up means that the server listens and the first assembly has a result, good or bad. A failed database, a failed plugin or a
+//          missing required account ends no process. Readiness reports it.
+//   APP-2  A database that opens later starts everything that needs it.
+//   APP-3  Stop order: ingress closed, streams told, handlers drained, sends ended, accounts, stores. Each step has a time limit and a log
+//          line.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Cut } from '../../shared/api/control.ts';
@@ -64,7 +65,7 @@ class Host implements App {
       listen: options.listenHandle === undefined ? { host, port } : { handle: options.listenHandle },
     });
     this.up = this.#start();
-    this.up.catch(() => {}); // whoever waits for `up` hears of it
+    this.up.catch(() => {}); // the caller that awaits `up` gets the error
   }
 
   get runtimeId(): string {
@@ -112,24 +113,24 @@ class Host implements App {
       facts.head = head;
     });
     await this.#parts.begin();
-    await this.#http.bind(); // an address that cannot be had ends the start before anything of it
-    // Plugins are assembled while another thread opens the database.
+    await this.#http.bind(); // an address in use ends the start before it has any effect
+    // Plugins are assembled on this thread while the writer thread opens the database.
     const opened = database.open();
     const first = this.#parts.engine.runtime.assembleFirst();
-    first.catch(() => {}); // told by the start of the engine
+    first.catch(() => {}); // reported by the start of the engine
     const room = disk.lookFirst(); // never rejects
     await opened;
-    await room; // without it the host is not ready, and says so from the first
+    await room; // without room the host is not ready from the start
     if (database.state.kind === 'open') await this.#begin(first);
     else {
       const reason = database.state.kind === 'failed' ? database.state.reason : '';
       this.#log.error({ reason }, 'database could not be opened: tried again each second');
-      first.then(({ abort }) => abort.abort()).catch(() => {}); // too old by then
+      first.then(({ abort }) => abort.abort()).catch(() => {}); // assembled too long ago when the database opens
     }
     this.#refuseBadConfiguration();
     if (facts.draining) return; // asked to stop before it was up
     this.#address = await this.#http.listen();
-    if (this.#isOpen()) await this.#begin(); // it may have opened meanwhile
+    if (this.#isOpen()) await this.#begin(); // the database may have opened meanwhile
     readiness.started();
     this.#looking = setInterval(() => readiness.look(), READINESS_LOOK_MS);
     this.#looking.unref();
@@ -139,7 +140,7 @@ class Host implements App {
     disk.start();
   }
 
-  /** Keys of a plugin that its schema refuses are a wrong configuration like any other: 78, and no port is bound. */
+  /** Plugin keys that their schema rejects are an invalid configuration: the process exits with 78 and binds no port. */
   #refuseBadConfiguration(): void {
     const { lastFailure, current } = this.#parts.engine.runtime;
     if (current === undefined && (lastFailure?.code === 'config_invalid' || lastFailure?.code === 'secret_invalid'))
@@ -150,7 +151,7 @@ class Host implements App {
     return this.#parts.database.state.kind === 'open';
   }
 
-  /** Everything that needs the database; once, whenever that opens. */
+  /** Starts everything that needs the database. Runs once, when the database opens. */
   #begin(first?: Promise<Candidate>): Promise<void> {
     this.#starting ??= this.#beginOnce(first).catch((error: unknown) => {
       this.#starting = undefined;
@@ -164,7 +165,7 @@ class Host implements App {
 
   async #beginOnce(first?: Promise<Candidate>): Promise<void> {
     const { core, facts, engine, housekeeping, file } = this.#parts;
-    // The two go in one commit, since each costs a sync; while that is under way, what is stored is read.
+    // The two writes share one commit, because each would cost an fsync. Stored state is read meanwhile.
     const stored = [loadProjectState(core.writer, core.reader, fileFacts(file)), recordThisStart(this.#parts)] as const;
     const loaded = turns(1).then(() => engine.load());
     const [state] = await Promise.all([...stored, loaded]);
@@ -182,7 +183,7 @@ class Host implements App {
     if (this.#address !== undefined) this.#run();
   }
 
-  /** Once it listens: who has waited at the socket comes first, then what is stored. */
+  /** Runs once the server listens, after requests that waited at the socket. */
   #run(): void {
     const { facts, engine } = this.#parts;
     if (!this.#isOpen() || facts.draining) return;
@@ -198,7 +199,7 @@ class Host implements App {
       clock: systemClock,
       changed: (files) => {
         this.#log.info({ files }, 'files changed');
-        this.reload('watch', { orRestart: true }).catch(() => {}); // said by the runtime
+        this.reload('watch', { orRestart: true }).catch(() => {}); // the runtime reports it
       },
       failed: (error) => this.#log.warn({ err: error }, 'not every change of a file is seen: svc runtime reload'),
     });
@@ -234,12 +235,12 @@ class Host implements App {
     };
     const step = (name: string, ms: number, work: () => Promise<unknown>): Promise<void> =>
       this.#step({ name, ms, cut: (reason) => add({ name, count: null, reason }) }, work);
-    engine.dispatcher.rest(); // what is read now is for the next start: begun here, it would only be cut
+    engine.dispatcher.rest(); // new messages are left to the next start: a handler begun now would only be cut
     await this.#http.stopListening();
-    await turns(ANSWER_TURNS); // requests that are here already are served
+    await turns(ANSWER_TURNS); // requests already received are served
     facts.draining = true;
     clearInterval(this.#looking);
-    // A stop in the middle of a start: what is still being opened could not be closed.
+    // During a start, parts are still being opened and cannot be closed. So its end is awaited.
     await step('start', left('start'), () => this.up.catch(() => {}));
     await step('event', left('event'), () => this.#tellStopping(end));
     readiness.draining();
@@ -247,7 +248,7 @@ class Host implements App {
     await step('http', left('http'), async () => this.#http.drain(left('http')));
     await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cutOf(what, count).forEach(add)));
     for (const part of [housekeeping, facts.retention, disk]) part?.stop();
-    await step('database', left('database'), () => this.#parts.closeDatabase()); // cut short, the next start has to do it
+    await step('database', left('database'), () => this.#parts.closeDatabase()); // if cut short, the next start recovers the WAL
     await step('http connections', left('connections'), async () => this.#http.close());
     return { cut };
   }
@@ -267,7 +268,7 @@ class Host implements App {
       const end = await within(work(), { ms, late: 'late' as const });
       if (end === 'late') cut(`did not end within ${Math.round(ms)} ms`);
     } catch (error) {
-      cut(reasonOf(this.#parts.core, error)); // a record keeps it
+      cut(reasonOf(this.#parts.core, error)); // the text is stored, so secrets are masked
     }
     this.#log.info({ step: name, ms: Math.round(performance.now() - startedAt) }, 'stopping');
   }
@@ -279,21 +280,21 @@ class Host implements App {
   #databaseChanged(state: DatabaseState): void {
     if (state.kind === 'open') {
       this.#log.info({}, 'database is open');
-      // At the first start `#start` waits for it; later it begins, or the runners go on.
+      // At the first start, `#start` waits for the database. Later it begins here, or the runners continue.
       if (this.#address !== undefined) void this.#begin().then(() => this.#wakeAll());
     } else if (state.kind === 'failed')
       this.#log.error({ code: state.code, reason: state.reason, hint: state.hint }, 'database is not usable');
     this.#parts.readiness.look();
   }
 
-  /** The database may have been away just when the runners were to start: starting them again wakes them. */
+  /** The database may have failed just when the runners were to start. Starting them again wakes them. */
   #wakeAll(): void {
     if (this.#starting !== undefined) this.#run();
     this.#parts.readiness.look();
   }
 }
 
-/** The chat page beside the bundle; the built one where the sources run. */
+/** The chat page beside the bundle, or the built one in dist/ when sources run. */
 function consoleFolder(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   return import.meta.url.endsWith('.ts') ? join(here, '..', '..', 'dist', 'console') : join(here, 'console');

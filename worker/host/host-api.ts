@@ -1,4 +1,4 @@
-// The host as the HTTP interface sees it: one object made of the parts. No rules here; each call goes to the part that has them.
+// The host as one object for the HTTP interface. Rules are elsewhere: each call goes to the responsible part.
 import { effectiveValues, maskedConfig } from '../../shared/config/effective.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import { isAtLeast } from '../../shared/log/log-line.ts';
@@ -31,7 +31,7 @@ export interface HostApiDeps {
   readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly storage: () => DatabaseState;
-  /** Undefined while there is no database. */
+  /** Undefined without a database. */
   readonly events: () => EventGateway | undefined;
   readonly status: () => Promise<Readonly<Record<string, unknown>>>;
   readonly admit: () => void;
@@ -152,7 +152,7 @@ export function createHostApi(deps: HostApiDeps): HostApi {
   };
 }
 
-/** One object a configuration: it is asked for at each request. */
+/** Cached per configuration, because each request asks for it. */
 const settings = memoized(settingsOf);
 
 function memoized<K extends object, V>(make: (key: K) => V): (key: K) => V {
@@ -204,7 +204,7 @@ const unavailable = (): never => {
     details: { retryAfterMs: 2_000 },
   });
 };
-/** While there is no database: every use says so. */
+/** Stands in while there is no database. Every use throws `storage_unavailable`. */
 const NO_EVENTS: EventGateway = {
   stream: async () => unavailable(),
   page: async () => unavailable(),

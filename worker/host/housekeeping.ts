@@ -1,9 +1,9 @@
-// What is kept for how long: texts, delivery ids, sent messages, buttons, keys, starts. Small deletes, one unit each, every few minutes.
-// Delivery ids outlive texts, so that a platform's late repeat is still recognised. Dead letters stay until somebody decides.
+// Deletes old data: texts, delivery ids, sent messages, buttons, idempotency keys, starts. Small deletes, one commit each, every few
+// minutes. Delivery ids outlive texts, so a platform's late repeat is still recognized. Dead letters stay until an operator decides.
 //
-//   H1  Ages are by clocks of their own (kept-clock.ts). That of ids believes a jump once it has stood for as long as ids are kept: a delivery
-//       that is forgotten too early is handled twice. That of all else believes it after an hour: a text that a person was promised to be
-//       erased must not wait for a host that is seldom up.
+//   HOUSEKEEPING-1  Ages use two clocks that distrust jumps of the wall clock. The clock of ids believes a jump only after the retention
+//                   time of ids. A delivery whose id was deleted too early would be handled twice. The other clock believes a jump after an
+//                   hour, so that a host that is seldom up erases texts in time.
 import { type RawBuilder, sql as raw } from 'kysely';
 import type { Timer } from '../../shared/time/clock.ts';
 import type { Core } from '../core/core.ts';
@@ -32,10 +32,10 @@ export class Housekeeping {
   readonly #clockOfIds: KeptClock;
   #timer: Timer | undefined;
   #stopped = false;
-  /** Texts of items that ended before this are erased. */
+  /** Texts of items that ended before this time are erased already. */
   #erasedTo = 0;
 
-  /** `also` is done after each pass, with the time by which things are kept, and never rejects. */
+  /** `also` runs after each pass with the current kept time. The promise of `also` must not reject. */
   constructor(core: Core, keep: () => KeepFor, also: (now: number) => Promise<void> = async () => {}) {
     this.#core = core;
     this.#keep = keep;
@@ -44,7 +44,7 @@ export class Housekeeping {
     this.#clockOfIds = new KeptClock(core, 'kept_clock_of_ids', () => keep().idDays * DAY_MS);
   }
 
-  /** The time by which all but ids is kept. */
+  /** The clock for everything except ids. */
   now(): Promise<number> {
     return this.#clock.now();
   }
@@ -62,7 +62,7 @@ export class Housekeeping {
     this.#timer?.cancel();
   }
 
-  /** One pass: each kind of row in batches until nothing is over its time. Never throws. */
+  /** One pass: deletes each kind of row in batches until none is due. Never throws. */
   async run(): Promise<void> {
     let now: number | undefined;
     try {
@@ -77,7 +77,7 @@ export class Housekeeping {
     if (!this.#stopped && now !== undefined) await this.#also(now);
   }
 
-  /** How many rows the last of the statements took. */
+  /** Returns the number of rows that the last statement affected. */
   async #batch(statements: readonly Statement[]): Promise<number> {
     const answer = await this.#core.writer.commit({ name: 'housekeeping', statements });
     return answer.kind === 'committed' ? (answer.rows.at(-1)?.length ?? 0) : 0;
@@ -87,10 +87,10 @@ export class Housekeeping {
     const { bodyDays, idDays, outboxDays } = this.#keep();
     const before = (days: number): number => now - days * DAY_MS;
     const texts = before(bodyDays);
-    const erased = Math.min(this.#erasedTo, texts); // a clock that was set back since
+    const erased = Math.min(this.#erasedTo, texts); // the clock may have been set back since
     return [
-      // From where the pass before it ended: rows without a text are not walked again each time. `+state`: by the index of the time, not
-      // through all that is done.
+      // Starts where the last pass ended, so erased rows are not scanned again. `+state` makes SQLite use the index of the time instead of
+      // the one of the state.
       () =>
         deletion(
           raw`UPDATE inbox SET body = NULL WHERE seq IN (SELECT seq FROM inbox WHERE done_at >= ${erased} AND done_at < ${texts} AND +state = 'done' AND body IS NOT NULL LIMIT ${BATCH}) RETURNING seq`,
@@ -103,7 +103,7 @@ export class Housekeeping {
         deletion(
           raw`DELETE FROM handler_runs WHERE (item_id, handler) IN (SELECT item_id, handler FROM handler_runs AS run WHERE ${isOver('run')} LIMIT ${BATCH}) RETURNING item_id`,
         ),
-      // Results for items go with what the item decided; these are of routes, and of items that were dropped.
+      // Step results are deleted with their item's decision. The rows here belong to routes and dropped items.
       () =>
         deletion(
           raw`DELETE FROM once_results WHERE (item_id, handler, step) IN (SELECT item_id, handler, step FROM once_results AS run WHERE run.at < ${before(1)} AND ${isOver('run')} LIMIT ${BATCH}) RETURNING item_id`,
@@ -128,11 +128,11 @@ export class Housekeeping {
   }
 }
 
-/** The item of the row is done, or was never one. By key: the inbox is not walked. */
+/** True if the row's item is done, or never was one. Looked up by key, so the inbox is not scanned. */
 const isOver = (table: string): RawBuilder<unknown> =>
   raw`NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.id = ${raw.ref(`${table}.item_id`)} AND inbox.state <> 'done')`;
 
-/** A raw statement whose RETURNING rows say how many it took. */
+/** A raw DELETE or UPDATE with RETURNING, so the number of affected rows is known. */
 function deletion(query: RawBuilder<unknown>): Statement {
   return statement({ compile: () => query.compile(sql) });
 }

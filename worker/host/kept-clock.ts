@@ -1,22 +1,22 @@
-// A clock by which things are kept. What is erased is gone, and a delivery whose id is gone is handled again: so a wall clock that is
-// wrong for a while must not count.
+// A clock for retention. Deletion is final, and a delivery whose id was deleted is handled again. So a temporarily wrong wall clock must
+// not count.
 //
-//   K1  It runs with the monotonic clock, over restarts, and is never ahead of the wall clock.
-//   K2  What the wall clock is ahead of it (a jump, sleep, the time that the host was down) is taken over once it has stood for the time of
-//       trust, counted while the host runs. Where that is as long as things are kept, whatever was stored before the jump is that old by then.
+//   KEPTCLOCK-1  The kept clock advances with the monotonic clock, also over restarts, and is never ahead of the wall clock.
+//   KEPTCLOCK-2  A lead of the wall clock (a jump, sleep, downtime) is accepted after the trust time. Only time in which the host runs
+//                counts. If the trust time equals the retention time, data stored before the jump is that old by then.
 import type { Core } from '../core/core.ts';
 import { readMeta, writeMeta } from '../database/project-state.ts';
 
 export interface KeptTime {
   /** Epoch milliseconds. */
   readonly at: number;
-  /** For so long it has been looked at how far the wall clock is ahead. */
+  /** For how long the lead of the wall clock has been observed. */
   readonly lookedMs: number;
-  /** The least that it was ahead by then. */
+  /** The smallest lead of the wall clock in that time. */
   readonly aheadMs: number;
 }
 
-/** So much later by the monotonic clock. Pure. */
+/** The state after `elapsedMs` on the monotonic clock. Pure. */
 export function stepKept(
   kept: KeptTime,
   { elapsedMs, wall, trustMs }: { readonly elapsedMs: number; readonly wall: number; readonly trustMs: number },
@@ -36,7 +36,7 @@ export class KeptClock {
   /** Monotonic. */
   #lookedAt: number;
 
-  /** Stored as `name`. */
+  /** `name` is the key under which the state is stored. */
   constructor(core: Core, name: string, trustMs: () => number) {
     this.#core = core;
     this.#name = name;
@@ -54,7 +54,7 @@ export class KeptClock {
     return this.#kept.at;
   }
 
-  /** So that the next process goes on from here. */
+  /** Stores the state, so the next process continues from it. */
   async keep(): Promise<number> {
     const at = await this.now();
     await this.#core.writer.commit({

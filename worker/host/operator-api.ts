@@ -1,4 +1,4 @@
-// What the worker's own socket tells an operator, and the host alone knows: how former workers ended, and whether a start would take the configuration.
+// Questions of an operator at the worker's control socket that only the host can answer.
 import type { ToldExit } from '../../shared/api/control.ts';
 import { projectPaths } from '../../shared/files/paths.ts';
 import { refuseUnusableState } from '../../shared/files/state-folder.ts';
@@ -8,14 +8,17 @@ import { refuseBadCode, refuseInFullWindow } from './app-restart.ts';
 import { lastStarts } from './app-status.ts';
 
 export interface OperatorApi {
-  /** Newest last, by the ledger of starts; none while the store is not open. */
+  /** Ends of former workers from the ledger of starts, newest last. Empty while the store is not open. */
   exits(): Promise<readonly ToldExit[]>;
-  /** What the next worker would start with. Throws `state_dir_unsafe`, and `config_invalid` or `secret_invalid` where that one would end with 78;
-   * noted like a reload that was refused. */
+  /**
+   * The configuration with which the next worker would start. Throws `state_dir_unsafe`, and `config_invalid` or `secret_invalid` for exit
+   * 78.
+   * A refusal is recorded like a refused reload.
+   */
   checkConfig(): Promise<NextStart>;
-  /** Throws `plugin_failed` or `config_invalid` where the next worker, with the code as it is now, would serve nothing and this one serves. */
+  /** Throws `plugin_failed` or `config_invalid` if the next worker, with the current code, would serve nothing while this one serves. */
   checkCode(): Promise<void>;
-  /** Throws `too_many_requests` where systemd would count a restart as one failure too many; where that cannot be known it does not. */
+  /** Throws `too_many_requests` if systemd would count one failure too many. Does not throw if the starts cannot be read. */
   checkStarts(): Promise<void>;
 }
 
@@ -29,7 +32,7 @@ export const operatorApi = (parts: Parts): OperatorApi => ({
   checkStarts: async () => refuseInFullWindow(await lastStarts(parts)),
 });
 
-/** Each start tells how the one before it ended: of the oldest that is read nothing is known but that. */
+/** Each start records the end of its predecessor, so the oldest row read yields only that. */
 async function formerExits(parts: Parts): Promise<readonly ToldExit[]> {
   const starts = await lastStarts(parts);
   return starts

@@ -1,9 +1,9 @@
-// Inbox and outbox for an operator while the host does not answer. They are read from the database, and changed by the statements, guards and events of
-// the host itself.
+// Inbox and outbox for an operator while the host does not answer. Reads the database file; changes use the host's own statements, guards
+// and events.
 //
-//   S1  A change takes the writer lock while it is made. A start that meets the lock waits for it (A4 of writer-lock.ts). If a worker has the lock, the
-//       change is written beside it (O2 of outside-writer.ts).
-//   S2  A change is on the disk before the call returns.
+//   STORED-1  A change holds the writer lock, and a start that meets the lock waits for it. If a worker holds the lock, the change is
+//             written beside the worker, through SQLite's locking.
+//   STORED-2  A change is on disk before the call returns.
 import { resolve } from 'node:path';
 import { readStatePlace } from '../../shared/config/access.ts';
 import { type ProjectPaths, projectPaths } from '../../shared/files/paths.ts';
@@ -46,7 +46,7 @@ export interface StoredItems {
   readonly file: string;
   page(store: StoreName, request: Omit<PageRequest, 'texts'>): Promise<Page>;
   show(store: StoreName, id: string): Promise<StoredItem>;
-  /** Of no revision: as it is now. */
+  /** `revision` undefined: changes the item in its current state. */
   change(
     store: StoreName,
     id: string,
@@ -59,11 +59,11 @@ export interface StoredItems {
   ): Promise<StoredItem>;
 }
 
-/** Undefined where there is no database. Throws where this svc may not read it. */
+/** Undefined if there is no database. Throws if this version of svc cannot read it. */
 export function openStoredItems({ project, environment }: StoredItemsOptions): StoredItems | undefined {
   const { filename, secrets } = readStatePlace({ project, mode: 'development', environment });
   const file = resolve(project, filename);
-  const schema = readStoredSchema(file); // before SQLite has it open: this closes the file, and with it locks are lost
+  const schema = readStoredSchema(file); // before SQLite opens it: closing a descriptor of the file drops this process's POSIX locks on it
   if (schema.state === 'absent') return undefined;
   if (schema.state === 'refused') throw schema.reason;
   if (schema.pending.length > 0)
@@ -114,7 +114,7 @@ async function reading<T>(place: Place, ask: (stores: Stores) => Promise<T>): Pr
   }
 }
 
-/** A host that ends soon after each start begins anew under a command. */
+/** Tries again when a host starts during the change, up to MOST_TRIES times. */
 async function overStarts<T>(write: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1)
     try {
@@ -124,9 +124,9 @@ async function overStarts<T>(write: () => Promise<T>): Promise<T> {
     }
 }
 
-/** S1. */
+/** Changes under the writer lock, or beside a worker that holds it. */
 async function writing<T>(place: Place, ask: (stores: Stores) => Promise<T>): Promise<T> {
-  process.umask(0o077); // as a worker: what is made here is for nobody else
+  process.umask(0o077); // as in a worker: new files are private to this user
   ensureStateFolder(place.paths.stateDir);
   const lock = lockUnlessHeld(place.paths);
   const reader = readerOf(place);
@@ -141,7 +141,7 @@ async function writing<T>(place: Place, ask: (stores: Stores) => Promise<T>): Pr
 
 const readerOf = ({ file }: Place): SqliteReader => new SqliteReader(() => openReadOnly(file, OUTSIDE_BUSY_MS));
 
-/** Undefined where a live worker has it. */
+/** Undefined if a live worker holds the lock. */
 function lockUnlessHeld(paths: ProjectPaths): Database | undefined {
   try {
     return lockWriter(paths);
@@ -171,7 +171,7 @@ function storesOver({ secrets: known }: Place, reader: SqliteReader, writer: Wri
 }
 
 const nothing = (): void => {};
-/** No runner of this process has anything in memory. */
+/** Stands in for the runners, which this process does not have. */
 const NOBODY = { release: nothing, returned: nothing, dropped: nothing, reread: nothing };
 const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const NO_WRITER: Writer = {

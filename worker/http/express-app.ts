@@ -1,5 +1,5 @@
-// The way of a request through the interface, in one screen: route, origin, caller, body, route's own code, answer.
-// Express carries it and brings whatever is thrown to one handler; the decisions are in gate.ts and the route table.
+// The path of a request through the interface, in order: route, origin, caller, body, handler, answer.
+// Express runs it and passes every thrown error to one handler.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { afterConnections } from '../../shared/process/connections-first.ts';
@@ -24,7 +24,7 @@ export interface AppParts extends GateParts {
   readonly isDraining: () => boolean;
 }
 
-/** One request, with its answer whatever happens; never rejects. */
+/** Serves and answers one request. Never rejects. */
 export async function serveRequest(parts: AppParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     await serve(parts, request, response);
@@ -110,7 +110,7 @@ async function run(parts: AppParts, { request, response, passed, match }: Run): 
     : { ...handled, headers: { ...position, ...handled.headers } };
 }
 
-/** A change under its Idempotency-Key. Handlers of changes never take the response over. */
+/** Runs a change under its Idempotency-Key. Handlers of changes never take over the response. */
 async function change({ port }: AppParts, exchange: Exchange<undefined>, route: Route): Promise<Answer> {
   const { request, bytes } = exchange;
   const header = request.headers['idempotency-key'];
@@ -128,7 +128,7 @@ async function change({ port }: AppParts, exchange: Exchange<undefined>, route: 
   });
 }
 
-/** Read before the data. Without a history there is no position to name. */
+/** The event position, read before the data. No header if there is no event history. */
 function positionHeaders({ port, log }: AppParts): Readonly<Record<string, string>> {
   try {
     const position = port.events.position();
@@ -149,7 +149,7 @@ function report(log: HttpLog, error: unknown, request: IncomingMessage): void {
   const fields = { requestId, route: match?.route.path, err: error };
   if (error instanceof SvcError && error.status < 500) log.debug(fields, 'request refused');
   else if (error instanceof SvcError && error.code === 'platform_refused')
-    log.warn({ requestId, route: fields.route, error: error.message }, 'the platform refused a request'); // not ours, with no place in the code
+    log.warn({ requestId, route: fields.route, error: error.message }, 'the platform refused a request'); // no fault of ours: no stack
   else if (error instanceof SvcError && error.status === 503) log.warn(fields, 'request not served');
   else log.error(fields, 'request failed');
 }

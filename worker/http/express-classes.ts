@@ -1,6 +1,6 @@
-// Express without its usual cost. Express replaces the prototype of each request and response, which takes two thirds of
-// the speed of node:http. Here the server makes both as classes whose prototypes already are the ones that Express would
-// set, so that the replacement changes nothing. A test compares the prototypes; mounted sub-apps would undo it: use Routers.
+// Makes Express as fast as plain node:http. Express replaces the prototype of each request and response, which costs two thirds of the
+// speed. The server's own classes already have the prototypes that Express would set, so the replacement costs nothing. Mounted sub-apps
+// would undo it: use Routers. A test compares the prototypes.
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import express, { type Express } from 'express';
@@ -13,10 +13,10 @@ export interface ExpressClasses {
 
 const held = new WeakSet<IncomingMessage>();
 
-/** Node takes it for an upgrade, which it is none: its connection has to wait (held-requests.ts). */
+/** True if the request was presented to Node as an upgrade. So it stays unread until earlier requests are answered. */
 export const isHeld = (request: IncomingMessage): boolean => held.has(request);
 
-/** Classes for `http.createServer`, tied to this one app. `isFull`: a request that is read now has to wait. */
+/** Classes for `http.createServer`, bound to this app. `isFull`: the next request of the connection has to wait. */
 export function expressClasses(app: Express, isFull: (socket: Socket) => boolean): ExpressClasses {
   class Request extends IncomingMessage {
     readonly context: RequestContext = newContext();
@@ -25,9 +25,9 @@ export function expressClasses(app: Express, isFull: (socket: Socket) => boolean
     get upgrade(): boolean | null {
       return this.#offersUpgrade;
     }
-    /** Set by the parser once the headers are there, and by whoever decides about it. */
+    /** Node's parser sets it after the headers, and Node's server when it decides about the upgrade. */
     set upgrade(offers: boolean | null) {
-      if (!(#offersUpgrade in this)) return; // the constructor of the class above
+      if (!(#offersUpgrade in this)) return; // the constructor of IncomingMessage sets it before this class has its fields
       this.#offersUpgrade = offers;
       if (offers === null || !isFull(this.socket)) return;
       held.add(this);

@@ -1,4 +1,4 @@
-// What the HTTP interface asks of a logger: the part of pino's that it uses.
+// The part of pino's logger that the HTTP interface uses.
 
 type Write = (fields: Readonly<Record<string, unknown>>, message: string) => void;
 

@@ -1,9 +1,9 @@
-// What a gauge of a plugin says now. Apart from the registry, which a bot of `svc/testing` has no use for.
+// Reads the value of a plugin's gauge. Separate from the registry, so that bots of `svc/testing` need not load it.
 import { within } from '../../shared/time/abort.ts';
 
 const READ_LIMIT_MS = 1_000;
 
-/** One that fails, does not answer or gives no number is NaN: the others are shown all the same. */
+/** NaN if the gauge throws, does not answer within 1 s, or returns no number. Other gauges are not affected. */
 export async function gaugeValue(read: () => unknown): Promise<number> {
   try {
     const value = await within(Promise.resolve(read()), { ms: READ_LIMIT_MS, late: Number.NaN });

@@ -1,23 +1,23 @@
-// What the host counts, as Prometheus text. Names are svc_<noun>_<unit>[_total]; labels come from closed sets and from the
-// configuration (endpoint, plugin), never from what people or platforms send.
+// Metrics of the host, as Prometheus text. Names are svc_<noun>_<unit>[_total].
+// Label values come from closed sets and from the configuration (endpoint, plugin), never from people or platforms.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { gaugeValue } from './gauge-value.ts';
 
-/** What only the database knows, read at each scrape. A figure that nobody knows is left out of it. */
+/** Figures read from the database at each scrape. Unknown figures are left out. */
 export interface StoredFigures {
-  /** Seconds for which the oldest open item has waited; 0 when none does. */
+  /** Seconds that the oldest open item has waited; 0 if there is none. */
   readonly inboxOldestSeconds: number;
   readonly inboxDead: number;
   readonly outboxPending: number;
   readonly outboxDead: number;
   readonly databaseBytes: number;
-  /** Starts of a worker after the first, by how the one before had ended. */
+  /** Starts of a worker after the first, by the way its predecessor ended. */
   readonly restarts: Readonly<Record<string, number>>;
 }
 
 export interface MetricSources {
-  /** The label of all: asked at each scrape, since what is a secret, and masked in it, changes with a reload. */
+  /** The common label `project`. Read at each scrape, because a reload can change which secrets are masked in it. */
   readonly project: () => string;
   readonly ready: () => boolean;
   readonly generation: () => number;
@@ -30,7 +30,7 @@ export interface MetricSources {
   readonly eventOldest: () => number | undefined;
   readonly endpoints: () => readonly { readonly id: string; readonly online: boolean }[];
   readonly disk: () => Promise<{ readonly usedBytes: number; readonly freeBytes: number }>;
-  /** 1 or 0; undefined while it is not known. */
+  /** 1 or 0; undefined while unknown. */
   readonly ingressPaused: () => number | undefined;
   readonly logs: () => Readonly<Record<string, number>>;
 }
@@ -97,7 +97,7 @@ export function createMetrics(build: Build, sources: MetricSources) {
   });
   return {
     registry,
-    /** As Prometheus reads it. */
+    /** The Prometheus text of a scrape. */
     text: (): Promise<string> => {
       registry.setDefaultLabels({ project: sources.project() });
       return registry.metrics();
@@ -171,7 +171,7 @@ const gaugesOf =
     });
   };
 
-/** Read together: the metrics of one scrape share one look. */
+/** The metrics of one scrape share one read of the database. */
 function storedMetrics(registry: Registry, add: AddGauge, read: MetricSources['stored']): void {
   let reading: ReturnType<typeof read> | undefined;
   const figures = (): ReturnType<typeof read> => {
@@ -220,26 +220,26 @@ function processMetrics(gauge: AddGauge): void {
   gauge('svc_process_uptime_seconds', 'Age of the worker.', () => process.uptime());
 }
 
-/** The demo token reads it: where one item waits or one file comes, its exact size would tell of its text. */
+/** Rounded up, because demo scope reads metrics. The exact size of a single item or file could reveal its text. */
 const inSteps = (bytes: number | undefined, step = 1_024): number | undefined =>
   bytes === undefined ? undefined : Math.ceil(bytes / step) * step;
 
 const finite = (value: number): number => (Number.isFinite(value) ? value : -1);
 
-/** A gauge that a plugin has registered, under its whole name. */
+/** A gauge registered by a plugin, under its full name. */
 export interface PluginGauge {
   readonly name: string;
   readonly help: string;
   read(): number | Promise<number>;
 }
-/** A counter that a plugin has registered, with the values of its labels. */
+/** A counter registered by a plugin, with the values of its labels. */
 export interface PluginCounter {
   readonly name: string;
   readonly help: string;
   readonly labels: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Metrics of one generation's plugins; they go with it. */
+/** Metrics of plugins. Each generation replaces them. */
 export class PluginMetrics {
   readonly #registry: Registry;
   readonly #counters = new Map<string, Counter>();
@@ -250,19 +250,19 @@ export class PluginMetrics {
     this.#registry = registry;
   }
 
-  /** Counters keep their value over a reload; gauges are those of the generation that serves. */
+  /** Counters keep their value over a reload. Gauges belong to the serving generation. */
   serve(counters: readonly PluginCounter[], gauges: readonly PluginGauge[]): void {
     for (const name of this.#gauges) this.#registry.removeSingleMetric(name);
     this.#gauges.clear();
     for (const { name, help, labels } of counters) {
       const labelNames = Object.keys(labels);
       if (this.#labels.get(name) === labelNames.join()) continue;
-      this.#registry.removeSingleMetric(name); // other labels are another counter
+      this.#registry.removeSingleMetric(name); // changed labels make a new counter
       this.#labels.set(name, labelNames.join());
       this.#counters.set(name, new Counter({ name, help, labelNames, registers: [this.#registry] }));
     }
     for (const { name, help, read } of gauges) {
-      if (this.#counters.delete(name)) this.#registry.removeSingleMetric(name); // a counter of the generation before
+      if (this.#counters.delete(name)) this.#registry.removeSingleMetric(name); // was a counter in the last generation
       this.#labels.delete(name);
       this.#gauges.add(name);
       new Gauge({

@@ -1,4 +1,4 @@
-// Figures of the metrics that only the database knows: read at each scrape, by index. Without a database there are none.
+// Figures of the metrics that are read from the database at each scrape, by index. Undefined without a database.
 import { statSync } from 'node:fs';
 import type { Core } from '../core/core.ts';
 import { isOpen } from '../database/open-rows.ts';
@@ -26,7 +26,7 @@ export async function readStoredFigures({ reader, clock }: Core, file: string): 
       restarts,
     };
   } catch {
-    return undefined; // svc_ready says that there is none; zero dead letters would be a good word about nothing
+    return undefined; // svc_ready reports the failure; zero dead letters would be a false statement
   }
 }
 

@@ -1,8 +1,7 @@
-// How a worker comes from its environment to its app. A spare does it ahead: it reads the configuration and makes an app of it, which touches
-// nothing until its turn.
+// Takes a worker from its environment to its app. A spare worker prepares both ahead; its app touches nothing before its turn.
 //
-//   S1  What was made ahead is used only where configuration and environment are still what it was made of; else the start begins anew.
-//   S2  What cannot be made ahead (a wrong configuration) is told by the start itself, if its turn ever comes.
+//   START-1  A prepared app is used only if configuration and environment are unchanged. Otherwise the start begins anew.
+//   START-2  An error of the preparation (an invalid configuration) is reported by the start itself, if its turn comes.
 
 import { readSmallFile } from '../../shared/config/checks/small-file.ts';
 import type { Environment } from '../../shared/config/environment.ts';
@@ -11,7 +10,7 @@ import { projectPaths } from '../../shared/files/paths.ts';
 import type { App, AppOptions } from '../host/app-options.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
-/** What only the turn of a worker brings. */
+/** Values that are known only at the worker's turn. */
 type Turn = Pick<AppOptions, 'previous' | 'listenHandle'>;
 type AppFacts = Omit<AppOptions, 'loaded' | 'environment' | 'writerThread' | keyof Turn>;
 
@@ -32,13 +31,13 @@ export class AppStart {
     this.#createApp = createApp;
   }
 
-  /** Resolves when what can be made ahead is there. */
+  /** Resolves when the preparation has ended, even if it failed. */
   prepare(environment: Environment): Promise<unknown> {
     this.#prepared = this.#ahead(environment).catch(() => undefined);
     return this.#prepared;
   }
 
-  /** The configuration of this start. Throws SvcError `config_invalid`, `secret_invalid`. */
+  /** Resolves with the configuration of this start. Throws SvcError `config_invalid`, `secret_invalid`. */
   async read(environment: Environment): Promise<LoadedConfig> {
     this.#environment = environment;
     const prepared = await this.#prepared;
@@ -47,7 +46,7 @@ export class AppStart {
     return this.readAgain();
   }
 
-  /** As it is now. Throws as `read` does. */
+  /** Reads the configuration again. Throws as `read` does. */
   readAgain(): LoadedConfig {
     const { project, mode } = this.#facts;
     return loadConfig({ project, mode, environment: this.#environment });
@@ -86,7 +85,7 @@ export class AppStart {
     return this.#createApp({ ...this.#facts, environment, loaded, ...turn });
   }
 
-  /** All that a configuration is made of. */
+  /** Every input of a configuration as one text, to detect a change. */
   #texts(environment: Environment): string {
     const { config, env, packageJson } = projectPaths(this.#facts.project);
     return JSON.stringify([environment, ...[config, env, packageJson].map((path) => readSmallFile(path))]);

@@ -1,4 +1,4 @@
-// Entry of the worker as it is built: the program itself is worker-main.cjs beside it, loaded with the code that an earlier start compiled.
+// Entry of the built worker. The program is worker-main.cjs in the same folder, loaded with the compile cache of an earlier start.
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { loadProgram } from '../../shared/files/compiled-code.ts';
@@ -6,7 +6,7 @@ import type * as Main from '../main.ts';
 
 const here = fileURLToPath(import.meta.url);
 const { exports: main, keep } = loadProgram<typeof Main>(fileURLToPath(new URL('./worker-main.cjs', import.meta.url)));
-/** What is loaded in the first moments belongs to a start too. */
+/** Code loaded in the first moments after the start goes into the cache too. */
 const KEEP_AFTER_MS = 1_000;
 main.whenUp(() => setTimeout(keep, KEEP_AFTER_MS).unref());
 

@@ -1,12 +1,12 @@
-// A process of its own that loads the code of a project as the worker after this one would: a worker that runs cannot judge what has changed,
-// since modules are loaded once. Started by next-code.ts, which asks over IPC and ends it.
+// A process that loads a project's code as the next worker would. A running worker cannot: Node loads a module once per process.
+// A worker forks it, asks over IPC and kills it.
 import { refuseExit } from '../../shared/process/exit-guard.ts';
 import { coerceError } from '../../shared/svc-error.ts';
 import type { CodeAnswer, CodeQuestion } from '../runtime/loading/next-code.ts';
 import { failuresOfCode } from '../task.ts';
 
 const allowExit = refuseExit();
-process.once('disconnect', end); // who asked is gone
+process.once('disconnect', end); // the worker that asked is gone
 process.once('message', (question) => void look(question as CodeQuestion).then((answer) => process.send?.(answer)));
 
 async function look(question: CodeQuestion): Promise<CodeAnswer> {
@@ -17,7 +17,7 @@ async function look(question: CodeQuestion): Promise<CodeAnswer> {
   }
 }
 
-/** From within code that gives its thread back to nobody: nothing here gets a turn after it. */
+/** Called from within code that blocks the thread, so nothing else runs after it. */
 function endBusy(error: unknown): void {
   process.send?.(refusal(error));
   end();

@@ -1,5 +1,5 @@
-// What plugins and packages print (`console.*`, `process.stdout.write`, `process.stderr.write`) goes through the log, so that a log line
-// is always one JSON line without a secret. Half a line waits for its end, up to 64 Ki characters.
+// Sends output of plugins and packages (`console.*`, `process.stdout.write`, `process.stderr.write`) through the log.
+// So every log line is one JSON line with secrets masked. An incomplete line is buffered up to 64 Ki characters.
 
 import { StringDecoder } from 'node:string_decoder';
 import { format } from 'node:util';
@@ -10,14 +10,14 @@ const STREAMS = { stdout: 'info', stderr: 'warn' } as const;
 const LONGEST_LINE = 64 * 1024;
 
 export interface Capture {
-  /** Half a line that waits becomes a whole one. */
+  /** Logs an incomplete line. */
   flush(): void;
-  /** Gives back what was replaced: to a command that has a word to say itself. */
+  /** Restores the original methods, for a command that prints by itself. */
   release(): void;
 }
 
 export interface ConsoleCapture extends Capture {
-  /** The process is about to exit: what is printed up to then, as by who listens for the exit, still goes through the log. */
+  /** Captures until the process exits, including output of its exit listeners. */
   keepToTheEnd(): void;
 }
 

@@ -1,19 +1,20 @@
-// The sign of life for the supervisor: once a second by a timer. A loop that is so busy that its timers are late beats by its progress in their
-// place, so that a busy host is not taken for one that hangs.
+// The heartbeat to the supervisor, sent once a second by a timer. If timers are late on a busy event loop, progress sends it instead.
+// So a busy host is not mistaken for a hung one.
 //
-//   B1  Progress beats only where the timer is late, and for as long as the limit says: being busy does not excuse for ever.
-//   B2  A loop that is stuck in one piece of work makes no progress, and does not beat.
+//   HEARTBEAT-1  Progress counts only while the timer is late, and only for BUSY_LIMITS times the watchdog's time. A host may not stay busy
+//                for ever.
+//   HEARTBEAT-2  A loop stuck in one piece of work makes no progress and sends no heartbeat.
 import { listenToProgress } from '../../shared/process/loop-progress.ts';
 
 export const HEARTBEAT_MS = 1_000;
-/** The timer is late by more than its jitter. */
+/** The timer is late, beyond its usual jitter. */
 const LATE_MS = 1_500;
-/** Of the watchdog's time: so long may a loop be busy without once coming to its timers. */
+/** Multiple of the watchdog's time for which the loop may be too busy to run its timers. */
 export const BUSY_LIMITS = 4;
 
 export interface HeartbeatOptions {
   readonly beat: () => void;
-  /** After so long without a beat the supervisor ends the worker. */
+  /** The supervisor kills the worker after that time without a heartbeat. */
   readonly watchdogMs: () => number;
   readonly now?: () => number;
 }
@@ -37,9 +38,9 @@ export class Heartbeat {
     listenToProgress((at) => this.progress(at));
   }
 
-  /** Gives when progress is worth telling again. */
+  /** Returns the time from which progress is worth reporting again. */
   progress(at: number): number {
-    if (at - this.#timedAt > BUSY_LIMITS * this.#options.watchdogMs()) return at + HEARTBEAT_MS; // B1
+    if (at - this.#timedAt > BUSY_LIMITS * this.#options.watchdogMs()) return at + HEARTBEAT_MS; // busy for too long
     if (at - this.#beatAt >= LATE_MS) {
       this.#beatAt = at;
       this.#options.beat();

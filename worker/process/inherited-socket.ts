@@ -1,21 +1,25 @@
-// The listening socket that an owner has bound and hands down: systemd's LISTEN_FDS (sd_listen_fds(3)), which other inetd-like owners speak too.
+// A listening socket inherited from the owner, by systemd's LISTEN_FDS protocol (sd_listen_fds(3)). Other owners use it too.
 //
-//   I1  The variables are for the process that LISTEN_PID names: a child that merely inherited them gets none.
-//   I2  What is taken is the TCP socket named `http` where LISTEN_FDNAMES names one, else the first there is; sockets, but none for TCP, end the start.
-//   I3  launchd hands its sockets over through a call of its own library, which Node cannot make: there the worker binds by itself.
+//   INHERIT-1  The variables are valid only for the process named in LISTEN_PID. A child that inherits the environment gets no socket.
+//   INHERIT-2  Uses the TCP socket named `http` in LISTEN_FDNAMES, otherwise the first TCP socket. Sockets without any for TCP end the
+//              start.
+//   INHERIT-3  launchd passes sockets through a C library call that Node cannot make. There the worker binds by itself.
 import { fstatSync } from 'node:fs';
 import { adoptSocket, type BoundHandle } from '../../shared/process/bound-socket.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 
-/** Descriptors start after stdin, stdout and stderr. */
+/** File descriptors 0 to 2 are stdin, stdout and stderr. */
 const FIRST_DESCRIPTOR = 3;
 const MOST_DESCRIPTORS = 1_024;
 const HTTP_NAME = 'http';
 
-/** For `server.listen`. Already bound, and listening under systemd. */
+/** For `server.listen`. Bound; under systemd listening already. */
 export type InheritedSocket = BoundHandle | { readonly fd: number };
 
-/** Undefined where nothing was handed down to this process; then the worker binds the configured address. Throws `listen_failed` (I2). */
+/**
+ * Undefined if no socket was passed to this process; the worker then binds the configured address.
+ * Throws `listen_failed` if sockets were passed and none is for TCP.
+ */
 export function inheritedSocket(
   environment: Readonly<Record<string, string | undefined>>,
   pid: number = process.pid,
@@ -40,6 +44,6 @@ function isSocket(fd: number): boolean {
   try {
     return fstatSync(fd).isSocket();
   } catch {
-    return false; // the variables promise more than was handed down
+    return false; // LISTEN_FDS may count more descriptors than were passed
   }
 }

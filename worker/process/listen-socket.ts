@@ -1,7 +1,8 @@
-// Whose socket this worker listens on: the supervisor's, one that came with the process (systemd's LISTEN_FDS), or its own.
+// Selects the socket of this worker: the supervisor's, an inherited one (systemd's LISTEN_FDS), or its own.
 //
-//   L1  The supervisor's comes with `welcome` when it knows the address already, so that a start waits for nothing; else it is asked for by the settings and comes in `listen`.
-//   L2  A supervisor that names no capability `listen` has none: the worker binds by itself.
+//   SOCKET-1  The supervisor's socket comes with `welcome` if the address is known already, so the start does not wait. Otherwise the
+//             worker reports its address in `settings` and the socket comes in `listen`.
+//   SOCKET-2  A supervisor without the capability `listen` has no socket. The worker then binds by itself.
 import type { ListenAddress } from '../../shared/api/ipc.ts';
 import type { AppOptions } from '../host/app-options.ts';
 import type { InheritedSocket } from './inherited-socket.ts';
@@ -22,14 +23,14 @@ export class ListenSocket {
     else this.holder = inherited === undefined ? 'worker' : 'inherited';
   }
 
-  /** For `AppOptions`, once the configured address is known and has been told to the supervisor. */
+  /** The socket for `AppOptions`. Call it once the configured address is known and reported to the supervisor. */
   handle({ host, port }: ListenAddress): Pick<AppOptions, 'listenHandle'> {
     if (this.holder === 'worker') return {};
     if (this.holder === 'inherited') return this.#inherited === undefined ? {} : { listenHandle: this.#inherited };
     const { welcome, socket } = this.#link ?? {};
     if (socket !== undefined && welcome?.listen?.host === host && welcome.listen.port === port)
       return { listenHandle: socket };
-    socket?.close(); // of a former address: as long as it is open here, connections wait there
+    socket?.close(); // bound to a former address: while it is open, connections would wait in its queue
     return {
       listenHandle: new Promise<object>((resolve) => {
         this.#take = resolve;
@@ -37,7 +38,7 @@ export class ListenSocket {
     };
   }
 
-  /** `listen` has come. */
+  /** The message `listen` has arrived. */
   handed(socket: BoundSocket | undefined): void {
     if (socket !== undefined) this.#take?.(socket);
   }

@@ -1,5 +1,5 @@
-// What a spare worker does while it waits for its turn: it loads all that a start may need, and rehearses one over an empty project of its
-// own in a temporary folder, without a port, so that code is compiled and warm. Nothing of the real project is touched, nothing is kept.
+// Warms up a spare worker. The spare loads all code of a start and rehearses starts over an empty project, so that code is compiled. The
+// project lies in a temporary folder, and the rehearsal listens on no port. The real project is not touched, and nothing is kept.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -26,17 +26,17 @@ plugins: { sandbox: {}, echo: {}, help: {}, ping: {}, remind: {} }
 const STOP_MS = 2_000;
 const PATHS = ['/pub/health', '/pub/ready', '/api/system/status', '/api/system/readiness'];
 
-/** The first makes the state, the next ones find it there, as the real start will. */
+/** The first start creates the state; the next ones open it, as the real start will. */
 const REHEARSALS = 3;
 
-/** Never fails: what cannot be rehearsed is done cold when the turn comes. */
+/** Never rejects. Code that could not be rehearsed runs cold at the real start. */
 export async function preload(makeApp: MakeApp, thread: Worker): Promise<void> {
   await Promise.all(Object.values(BUILT_INS).map((load) => load()));
   const project = makeFolder();
   try {
     if (project !== undefined) for (let n = 0; n < REHEARSALS; n += 1) await rehearse(makeApp, project, thread);
   } catch {
-    // a full disk, a plugin that has changed its keys: no reason not to wait for a turn
+    // a full disk or a failing plugin must not prevent the spare from waiting
   }
   if (project !== undefined) rmSync(project, { recursive: true, force: true });
   collectGarbage();
@@ -80,7 +80,7 @@ async function rehearse(makeApp: MakeApp, project: string, thread: Worker): Prom
   log.flush();
 }
 
-/** The thread for one rehearsal: at the end of that it has closed its file, and stays. */
+/** Lends the thread to one rehearsal, which closes its file at the end and must not end the thread. */
 function lend(thread: Worker): WriterThread {
   const giveBack: (() => void)[] = [];
   const on = (event: string, listener: () => void): Worker => {
@@ -109,11 +109,11 @@ function ask(socketPath: string, { path, token }: { readonly path: string; reado
   });
 }
 
-/** What all of that has left over would be collected in the middle of the start. */
+/** Otherwise the garbage of the rehearsals would be collected during the real start. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const gc: unknown = runInNewContext('gc');
-  // kept code is refused by a process with another set of options (Node below 24)
+  // Node below 24 rejects the compile cache of a process with other V8 options
   setFlagsFromString('--no-expose-gc');
   if (typeof gc === 'function') gc();
 }

@@ -1,12 +1,13 @@
-// One worker from its first line of log to its exit code, whoever started it. Entry files give it a way to make the app and to exit.
+// Runs one worker from its first log line to its exit code, for every kind of owner. Entry files pass the ways to make the app and to exit.
 //
 // Order of a start: log → (supervised: hello, welcome) → configuration → state folder → writer lock → app → control socket → up.
-// Nothing is bound or made before the configuration is known to be good, nothing of the state is touched before the lock is held.
+// Nothing is bound or created before the configuration is valid. No state is touched before the lock is held.
 //
-//   B1  Every end has a code of shared/exit-codes.ts and a line of log that says why; the record of the holder says it too.
-//   B2  SIGTERM, SIGINT, IPC and the control socket ask for the same drain; a repeated SIGTERM changes nothing, a second SIGINT on a terminal ends at once with 130.
-//   B3  The drain has a limit; what is left then is named and cut.
-//   B4  An error that nobody caught is the last line of the log, and ends with 1. A plugin that calls `process.exit` throws one.
+//   WORKER-1  Every end has a documented exit code and a log line with the reason. The record in the writer lock contains both.
+//   WORKER-2  SIGTERM, SIGINT, IPC and the control socket all start the same drain. A repeated SIGTERM changes nothing. A second SIGINT on
+//             a terminal exits at once with 130.
+//   WORKER-3  The drain has a time limit. Unfinished work is then named and cut.
+//   WORKER-4  An uncaught error is the last line of the log, and the exit code is 1. A plugin that calls `process.exit` throws one.
 
 import type { Cut, RuntimeStatus } from '../../shared/api/control.ts';
 import type { Environment } from '../../shared/config/environment.ts';
@@ -43,10 +44,13 @@ import { type ReadinessTeller, tellReadiness, type WorkerPhase, workerStatus } f
 
 const WATCHDOG_SECONDS = 15;
 const MESSAGE_CHARACTERS = 2_000;
-/** Of the time for a drain, what is left for saying how it went. */
+/** Part of the drain time that is reserved for reporting the result. */
 const LAST_STEPS_MS = 500;
 
-/** Runs until the end. Resolves once up; a start that fails ends the process with its code, or throws in the foreground so that the command can say it. */
+/**
+ * Resolves once the worker is up; the worker then runs until its end.
+ * A failed start exits with the code of its error. In the foreground it throws instead, so that the command can print the error.
+ */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const worker = new Worker(options);
   try {
@@ -140,7 +144,7 @@ class Worker {
     if (this.#phase.state === 'starting') this.#up(app);
   }
 
-  /** The start did not come to an end: last words, then the code of the error. */
+  /** The start failed: reports the error and exits with its code. */
   fail(error: unknown): void {
     const { code, message: text } = coerceError(error);
     const message = this.#log.secrets.mask(text);
@@ -149,14 +153,14 @@ class Worker {
     this.#end(ERRORS[code].exit, message);
   }
 
-  /** Gives back what a failed start of the foreground had taken, with its code for the next one to tell. */
+  /** Releases everything that a failed foreground start has taken. The exit code is recorded for the next start. */
   async abandon(error: unknown): Promise<void> {
     const { code, message } = coerceError(error);
     await this.#app?.stop(LAST_STEPS_MS, { code: ERRORS[code].exit, reason: code });
     await this.#control?.close();
     this.#lock?.ending(ERRORS[code].exit, this.#log.secrets.mask(message));
     this.#lock?.release();
-    this.#capture?.release(); // what the command says of it goes to its own streams
+    this.#capture?.release(); // the command prints to the original streams
     this.#log.flush();
     await this.#log.drained();
   }
@@ -213,7 +217,7 @@ class Worker {
     });
   }
 
-  /** A reload took in another configuration: the supervisor's limits may be others, too. */
+  /** Applies a configuration that a reload has changed, because it may contain other limits for the supervisor. */
   #follow(version: string): void {
     if (version === this.#config?.version || this.#config === undefined) return;
     try {
@@ -246,11 +250,11 @@ class Worker {
         return;
       case 'welcome':
       case 'prepare':
-        return; // taken by the link
+        return; // handled by the link
     }
   }
 
-  /** What it has changed, or why it was refused, is told before it is answered: a status that is asked for after the answer has it. */
+  /** Readiness is reported before the answer, so a status requested after the answer is up to date. */
   async #reload(id: number, orRestart: boolean): Promise<void> {
     const answer = await reloadAnswer(this.#app, orRestart);
     await this.#teller?.look();
@@ -264,7 +268,7 @@ class Worker {
     this.#end(EXIT.failed, message);
   }
 
-  /** The one drain. Coalesced: the first code stands. */
+  /** Starts the drain once. Coalesced: the first code counts. */
   #stop(code: 0 | 51 | 75, reason: string): Promise<void> {
     this.#stopping ??= this.#drain(code, reason);
     return this.#stopping;

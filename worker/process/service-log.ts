@@ -1,8 +1,8 @@
-// The log of a service whose owner writes stdout to a file and never looks at it again, as launchd does: `.svc/service.log`, kept within the limits of
-// `log`. The owner holds the file open for appending, so that it is copied and cut, not moved; between the two nothing of this thread is written.
+// Limits `.svc/service.log`, for owners such as launchd that redirect stdout to a file and never rotate it.
+// The owner holds the file open for appending, so it is copied and truncated, not renamed. This thread writes nothing in between.
 //
-//   V1  Only where stdout of this process is that very file.
-//   V2  Together with its copies it takes `maxFiles` files; each is at most `maxBytes` and what a minute brings.
+//   SERVICELOG-1  Active only if stdout of this process is that file.
+//   SERVICELOG-2  With its copies it uses at most `maxFiles` files. Each has at most `maxBytes` plus the output of a minute.
 import { copyFileSync, existsSync, fstatSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs';
 import type { Log } from '../../shared/log/logger.ts';
 
@@ -14,7 +14,7 @@ export interface ServiceLogLimits {
 export interface ServiceLogOptions {
   readonly file: string;
   readonly log: Pick<Log['logger'], 'warn'>;
-  /** Default: that of this process. */
+  /** Default: stdout of this process. */
   readonly stdout?: number;
 }
 
@@ -28,7 +28,7 @@ export class ServiceLog {
     this.#options = options;
   }
 
-  /** Looks now, and from now on each minute. */
+  /** Checks now, then once a minute. */
   keep(limits: ServiceLogLimits): void {
     if (!this.#isOurs()) return;
     this.look(limits);
@@ -59,7 +59,7 @@ export class ServiceLog {
     try {
       copyFileSync(file, `${file}.1`);
     } catch {
-      rmSync(`${file}.1`, { force: true }); // no room for it: then the oldest lines are lost, and the disk is not
+      rmSync(`${file}.1`, { force: true }); // no room for a copy: the lines are lost, but the disk does not fill up
     }
   }
 

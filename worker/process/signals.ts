@@ -1,7 +1,8 @@
-// What signals and uncaught errors ask of a worker. Said once to the process, never taken back: the worker is the process.
+// Signal and error handlers of a worker. Handlers are installed once and never removed, because the worker is the whole process.
 //
-// SIGTERM and SIGINT: the drain; a repeated SIGTERM is the same request (npm and systemd both send it). A second SIGINT on a terminal: the end, at once.
-// SIGHUP: the drain, where a terminal may go away. SIGUSR1: the log is opened anew, and Node opens no inspector.
+// SIGTERM and SIGINT start the drain. A repeated SIGTERM changes nothing, because npm and systemd may both send it. A second SIGINT on a
+// terminal ends the process at once. SIGHUP starts the drain, unless supervised. SIGUSR1 reopens the log, which also keeps Node from
+// opening its inspector.
 
 export interface SignalOptions {
   readonly terminal: boolean;

@@ -1,27 +1,27 @@
-// A start that takes long because the store is being opened and brought to this program's schema: whoever counts the seconds of this start is told that
-// it goes on. A start that merely waits is not said to.
+// Reports progress of a long start while the database is opened or migrated. The owner then extends its start timeout.
 //
-//   R1  Told once a second while the store opens, and only where something was done since: the processor was used, or the database's files changed.
+//   PROGRESS-1  Progress is reported once a second while the store opens, and only after work. Work means that CPU time was used or the
+//               database's files changed. A start that merely waits reports nothing.
 import { statSync } from 'node:fs';
 import type { App } from '../host/app-options.ts';
 import type { OwnerLink } from './owner/owner-link.ts';
 import type { SupervisorLink } from './owner/supervisor-link.ts';
 
 export interface StartProgressOptions {
-  /** The database. */
+  /** Path of the database. */
   readonly file: string;
-  /** To a supervisor. */
+  /** The supervisor, if there is one. */
   readonly link: Pick<SupervisorLink, 'send'> | undefined;
-  /** To another owner. */
+  /** Any other owner. */
   readonly owned: Pick<OwnerLink, 'goesOn'>;
 }
 
 const WHAT = 'the database is being opened';
 const LOOK_MS = 1_000;
-/** Of the time, what a process that waits does not use. */
+/** Share of CPU time above which the process counts as working. */
 const WORKING_SHARE = 0.1;
 
-/** Resolves, and rejects, as `app.up` does. */
+/** Settles as `app.up` does. */
 export async function untilUp(
   app: Pick<App, 'up' | 'isOpening'>,
   { file, link, owned }: StartProgressOptions,

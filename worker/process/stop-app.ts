@@ -1,17 +1,17 @@
-// The drain of an app under a limit of its own, for one that does not keep to the limits of its steps, as where its event loop is held up.
+// Stops an app under an additional time limit. A blocked event loop can make the app exceed its own limits.
 
 import type { Cut } from '../../shared/api/control.ts';
 import { within } from '../../shared/time/abort.ts';
 import type { App, StopCause } from '../host/app-options.ts';
 
 export interface StopLimit {
-  /** For the app itself. */
+  /** Limit passed to the app. */
   readonly limitMs: number;
-  /** How much longer it is waited for. */
+  /** Additional time to wait for the app. */
   readonly graceMs: number;
 }
 
-/** Resolves with all that was cut: of a drain that did not end, what it had cut by then, and last the worker itself. Never throws. */
+/** Resolves with everything that was cut. If the drain did not end, the list ends with the worker itself. Never throws. */
 export async function stopApp(
   app: Pick<App, 'stop'>,
   end: StopCause,

@@ -1,4 +1,4 @@
-// .svc/worker.sock: the control protocol as the worker itself answers it, whoever its owner is.
+// The worker's control socket, .svc/worker.sock. The socket works the same for every kind of owner.
 import type { ControlRequest, RuntimeStatus } from '../../shared/api/control.ts';
 import { type ControlListener, listenForControl } from '../../shared/control/control-listener.ts';
 import { WORKER_SOCKET } from '../../shared/files/paths.ts';
@@ -13,10 +13,10 @@ import { reloadFault } from '../host/app-restart.ts';
 
 export interface WorkerControlOptions {
   readonly owner: RestartOwner;
-  /** The owner's own command for a stop. */
+  /** The owner's command to stop this worker. */
   readonly ownerStop: string;
   readonly log: Log;
-  /** Undefined until the app has been made. */
+  /** Undefined until the app is made. */
   readonly app: () => App | undefined;
   readonly status: () => Promise<RuntimeStatus>;
   readonly stop: (code: 0 | 51, reason: string) => Promise<void>;
@@ -24,7 +24,7 @@ export interface WorkerControlOptions {
 
 const CAPABILITIES = ['hello', 'status', 'stop', 'restart', 'reload', 'logs', 'log_lines', 'check', 'check_code'];
 
-/** Not at once: whatever the caller has begun just now (the database is being opened) goes first. */
+/** Opens after one turn of the event loop, so that the opening of the database is not delayed. */
 export async function openWorkerControl(options: WorkerControlOptions): Promise<ControlListener> {
   await turns(1);
   return listenForControl({

@@ -1,4 +1,4 @@
-// Where a worker's log goes: under the supervisor to .svc/runtime.log, else to stdout, which its owner keeps.
+// Selects the destination of a worker's log: .svc/runtime.log under the supervisor, otherwise stdout, which the owner keeps.
 import { basename } from 'node:path';
 import type { ProjectPaths } from '../../shared/files/paths.ts';
 import { formatLogLine } from '../../shared/log/log-line.ts';
@@ -6,9 +6,9 @@ import { createLog, type Log } from '../../shared/log/logger.ts';
 
 export interface WorkerLogOptions {
   readonly supervised: boolean;
-  /** Stdout is a terminal: lines for people instead of JSON. */
+  /** Stdout is a terminal: human-readable lines instead of JSON. */
   readonly terminal: boolean;
-  /** JSON there, too. */
+  /** JSON even on a terminal. */
   readonly plain?: boolean | undefined;
   readonly runtimeId: string;
 }

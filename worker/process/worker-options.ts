@@ -1,4 +1,4 @@
-// What an entry file says of the worker that it runs: whose it is, and the ways to make the app and to end the process.
+// Options of a worker, from its entry file: its owner, how to make the app and how to end the process.
 
 import type { Mode } from '../../shared/config/mode.ts';
 import type { ExitCode } from '../../shared/process/exit-codes.ts';
@@ -9,18 +9,18 @@ export interface WorkerOptions {
   readonly project: string;
   readonly mode: Mode;
   readonly watch: boolean;
-  /** Started by our own supervisor, over IPC. */
+  /** Started by the project's own supervisor, over IPC. */
   readonly supervised: boolean;
   readonly parent?: number;
-  /** A spare: is loaded by now, and waits for its turn before it touches anything. */
+  /** A spare: code is loaded, and the worker waits for its turn before it touches anything. */
   readonly standby?: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Whether somebody looks at stdout, and whether stdin is a keyboard. */
+  /** True if stdout is a terminal. */
   readonly terminal: boolean;
-  /** Lines of JSON there, too. Default: lines for people. */
+  /** JSON lines even on a terminal. Default: human-readable lines. */
   readonly plainLog?: boolean;
   readonly createApp: (options: AppOptions) => App | Promise<App>;
-  /** Has another thread look after the event loop of this one, once up. */
+  /** Lets another thread watch this event loop, once the worker is up. */
   readonly guard?: (runtimeId: string, options: LoopGuardOptions) => void;
   /** Ends the process; called once, last. */
   readonly exit: (code: ExitCode) => void;

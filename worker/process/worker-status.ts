@@ -1,4 +1,4 @@
-// What a worker tells of itself: to its supervisor, and over its own socket.
+// The status that a worker reports to its supervisor and over its own socket.
 import type { RuntimeStatus } from '../../shared/api/control.ts';
 import type { WorkerMessage } from '../../shared/api/ipc.ts';
 import type { Mode } from '../../shared/config/mode.ts';
@@ -57,11 +57,11 @@ export async function workerStatus({
 }
 
 const LOOK_MS = 200;
-/** Generation and reasons change without a change of readiness too; they are asked for less often, because that costs more. */
+/** Generation and reasons can change while readiness does not. Reading them costs more, so they are checked every fifth time. */
 const LOOKS_PER_STATUS = 5;
 
 export interface ReadinessTeller {
-  /** Looks now, whatever was told last. */
+  /** Checks now and reports a change. */
   look(): Promise<void>;
   stop(): void;
 }
@@ -69,11 +69,11 @@ export interface ReadinessTeller {
 export interface ReadinessTellerOptions {
   readonly app: App;
   readonly send: (message: WorkerMessage) => void;
-  /** A reload has taken in another configuration. */
+  /** A reload has applied another configuration. */
   readonly onConfig: (version: string) => void;
 }
 
-/** Tells readiness at once and at each change; its looking never keeps the process alive. */
+/** Reports readiness at once and at each change. The timer does not keep the process alive. */
 export function tellReadiness({ app, send, onConfig }: ReadinessTellerOptions): ReadinessTeller {
   let told = '';
   let last: boolean | undefined;
@@ -89,14 +89,14 @@ export function tellReadiness({ app, send, onConfig }: ReadinessTellerOptions): 
     told = facts;
     send({ type: 'ready', ready, generation, reasons });
   };
-  // One after the other: what a look that began before a change has found is never told after it.
+  // Checks run one after the other, so an older result is never reported after a newer one.
   const look = (): Promise<void> => {
     looking = looking.then(lookNow, lookNow);
     return looking;
   };
   const glance = (): void => {
     looks += 1;
-    if (app.isReady() !== last || looks % LOOKS_PER_STATUS === 0) void look(); // its errors are caught inside
+    if (app.isReady() !== last || looks % LOOKS_PER_STATUS === 0) void look(); // hostFacts catches its own errors
   };
   glance();
   const timer = setInterval(glance, LOOK_MS);
@@ -104,7 +104,7 @@ export function tellReadiness({ app, send, onConfig }: ReadinessTellerOptions): 
   return { look, stop: () => clearInterval(timer) };
 }
 
-/** Of the app's own status only what is its to say here; a status that fails is none. */
+/** The part of the app's status that is reported. If the status fails, its reason says so. */
 async function hostFacts(app: App | undefined): Promise<HostFacts> {
   try {
     const { generation, reasons, configVersion } = (await app?.status()) ?? {};

@@ -1,7 +1,7 @@
-// Whether there is room for more: free bytes where the state lies, and bytes that the project's own state takes. When it is low,
-// ingress answers 503 before SQLite fails, and the host is not ready. Looked at every second, never on the way of a request; the state's
-// own bytes every few seconds, since its folders are walked for them. The database may lie elsewhere, on a disk of its own; it is only asked
-// for by its path, since closing a descriptor of it would drop SQLite's locks.
+// The disk budget: free bytes on the disks of the state, and bytes used by the project's state. If either limit is reached, ingress answers
+// 503. So deliveries stop before SQLite fails. The host is not ready then. Free space is read every second, and used bytes every five
+// seconds, because that walks the folders. No request waits for either. The database may be on another disk. The database file is never
+// opened here: closing a descriptor of the file would drop SQLite's POSIX locks.
 import { opendir, realpath, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -13,15 +13,15 @@ export interface DiskLimits {
 }
 export interface DiskUse {
   readonly usedBytes: number;
-  /** On the fullest of the disks that the state lies on. */
+  /** Free bytes on the fullest disk that holds state. */
   readonly freeBytes: number;
 }
 
 const EVERY_MS = 1_000;
 const WALK_EVERY = 5;
-/** Some ten milliseconds. */
+/** Takes about ten milliseconds. */
 const FIRST_ENTRIES = 2_000;
-/** Whoever waits for the host to be up gets the first answers before. */
+/** Lets clients that wait for the start get their first answers before. */
 const FIRST_AFTER_MS = 25;
 
 export class DiskBudget {
@@ -51,17 +51,17 @@ export class DiskBudget {
     this.#changed = options.changed;
   }
 
-  /** As it was at the last look; the first who asks before that waits for one. What was there before the host was up is no answer. */
+  /** The last measurement. A caller before the first complete one waits for it. */
   async use(): Promise<DiskUse> {
     return this.#use === undefined || this.#isEarly ? this.look() : this.#use;
   }
 
-  /** Why there is no room, as of the last look. */
+  /** Why there is no room, by the last measurement. */
   get low(): string | undefined {
     return this.#low;
   }
 
-  /** Before the host says that it is up. What the state takes is known then, too, where that is soon counted. */
+  /** Checks before the host reports that it is up. Counts used bytes only up to a small number of files. */
   async lookFirst(): Promise<void> {
     await this.#count({ left: FIRST_ENTRIES });
     this.#isEarly = true;
@@ -84,7 +84,7 @@ export class DiskBudget {
     this.#timer?.cancel();
   }
 
-  /** Looks at once, where it has been started. */
+  /** Checks at once, if started. */
   limitsChanged(): void {
     if (this.#looks > 0) void this.look();
   }
@@ -98,14 +98,14 @@ export class DiskBudget {
     });
   }
 
-  /** Never rejects. Walks the folders beside everything else: there may be many files. */
+  /** Counts all files. Never rejects. */
   async look(): Promise<DiskUse> {
     const use = await this.#count({ left: Number.POSITIVE_INFINITY });
     this.#isEarly = false;
     return use;
   }
 
-  /** Counts so many entries at most; beyond that what was counted last stays. */
+  /** Counts at most `entries.left` files. Beyond that the last count stays. */
   async #count(entries: { left: number }): Promise<DiskUse> {
     const outside = await this.#databaseOutside();
     const below = this.#folders.map((folder) => sizeBelow(folder, entries));
@@ -113,7 +113,7 @@ export class DiskBudget {
     return this.#lookAtDisk(entries.left < 0 ? undefined : sizes.reduce((sum, size) => sum + size, 0));
   }
 
-  /** Its files, where no folder that is walked holds them. */
+  /** Files of the database, if none of the counted folders contains them. */
   async #databaseOutside(): Promise<readonly string[]> {
     const [database, ...folders] = await Promise.all([this.#database, ...this.#folders].map(realPath));
     if (database === undefined || folders.some((folder) => database.startsWith(`${folder}${sep}`))) return [];
@@ -140,13 +140,13 @@ export class DiskBudget {
   }
 }
 
-/** Without links; what is not there yet is where it will be. */
+/** The path without symbolic links. A missing end of the path is appended unresolved. */
 async function realPath(path: string): Promise<string> {
   const parent = dirname(path);
   return realpath(path).catch(async () => (parent === path ? path : join(await realPath(parent), basename(path))));
 }
 
-/** Of the disk of this path; of what is not there yet, of the disk where it will be. */
+/** Free bytes of the disk of this path, or of its nearest existing parent. */
 async function freeBytes(path: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(path);
@@ -154,14 +154,14 @@ async function freeBytes(path: string): Promise<number> {
   } catch (error) {
     const parent = dirname(path);
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT' && parent !== path;
-    return isMissing ? freeBytes(parent) : Number.POSITIVE_INFINITY; // what cannot be asked bounds nothing
+    return isMissing ? freeBytes(parent) : Number.POSITIVE_INFINITY; // an unknown value sets no limit
   }
 }
 
 const sizeOf = (file: string): Promise<number> =>
   stat(file).then(
     ({ size }) => size,
-    () => 0, // it may be gone again
+    () => 0, // the file may have been deleted meanwhile
   );
 
 async function sizeBelow(folder: string, entries: { left: number }): Promise<number> {
@@ -175,7 +175,7 @@ async function sizeBelow(folder: string, entries: { left: number }): Promise<num
       else if (entry.isFile()) sum += await sizeOf(path);
     }
   } catch {
-    return sum; // a folder that is not there, or cannot be read, counts as what was seen of it
+    return sum; // a missing or unreadable folder counts with the files seen so far
   }
   return sum;
 }

@@ -1,4 +1,4 @@
-// The readiness checks, from what is known now. Pure: no network call, no wait, no clock.
+// The readiness checks, computed from current facts. Pure: no network call, no wait, no clock.
 import type { ReadinessCheck } from '../../shared/api/readiness.ts';
 import type { ErrorCode } from '../../shared/error-codes.ts';
 import { endpointId } from '../../shared/identifiers.ts';
@@ -8,9 +8,9 @@ import type { EndpointStateName } from '../endpoints/endpoint-machine.ts';
 export interface ReadinessFacts {
   readonly database: DatabaseState;
   readonly generation: number | null;
-  /** Why nothing more is taken in for want of room on the disk. */
+  /** Why ingress refuses messages for lack of disk space. */
   readonly noRoom: string | undefined;
-  /** Why the last candidate was not committed. */
+  /** Why the last candidate generation was not committed. */
   readonly failure:
     | { readonly code: ErrorCode; readonly message: string; readonly hint?: string | undefined }
     | undefined;
@@ -64,7 +64,7 @@ function runtimeFinding({ generation, failure, database }: ReadinessFacts): Find
   };
 }
 
-/** What a running process cannot take in needs no mending, only another process. */
+/** A change that needs a restart is no fault, so the remedy is the restart. */
 const remedyOf = ({ code, hint = '' }: NonNullable<ReadinessFacts['failure']>): string =>
   code === 'restart_required' ? hint : 'mend what the reason says, then: svc runtime reload';
 
@@ -81,7 +81,7 @@ function databaseFinding({ database: state, noRoom }: ReadinessFacts): Finding {
       return {
         ...base,
         ready: false,
-        reason: noRoom === undefined ? state.reason : `${state.reason}; ${noRoom}`, // who makes room makes enough at once
+        reason: noRoom === undefined ? state.reason : `${state.reason}; ${noRoom}`, // so that the operator frees enough space at once
         remediation: state.hint ?? 'see the runtime log',
       };
   }

@@ -1,4 +1,4 @@
-// The readiness report and since when each check says what it says. Facts are looked at on every change and once a second.
+// The readiness report, with the time since which each check has its result. Evaluated on every change and every 500 ms.
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
 import type { Clock } from '../../shared/time/clock.ts';
 import { evaluate, type Finding, type ReadinessFacts } from './evaluate.ts';
@@ -35,7 +35,7 @@ export class Readiness {
     return this.#phase !== 'draining' && this.#findings().every(({ ready }) => ready);
   }
 
-  /** Looks at the facts and tells of a change. */
+  /** Evaluates the checks and reports a change. */
   look(): void {
     const report = this.report();
     const now = `${report.ready}|${report.state}`;

@@ -1,5 +1,5 @@
-// What `runtime start --once` says of a project besides its plugins: which requirements of readiness a start would meet, and what of it
-// would not hold in production. Facts of files and configuration alone; nothing is opened, nothing is written.
+// The part of `runtime start --once` beside plugins: which readiness requirements a start would meet, and problems in production.
+// Uses files and configuration only; nothing is opened or written.
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import type { ConfigFault } from '../../shared/config/fault.ts';
@@ -34,7 +34,7 @@ export const NOTHING: Assembled = {
   resources: [],
 };
 
-/** Of a project whose configuration no start would take. */
+/** The report for a configuration that no start accepts. */
 export function refusedReport(error: SvcError, mode: Mode): OnceReport {
   const { code, message, hint = null } = error;
   return {
@@ -52,7 +52,7 @@ export function refusedReport(error: SvcError, mode: Mode): OnceReport {
   };
 }
 
-/** The project's own database, as its bytes show it. */
+/** The state of the project's database, read from its bytes. */
 export function storedState(project: string, { config }: LoadedConfig): StoredState {
   const file = resolve(project, config.database.filename);
   return { file: relative(project, file), schema: readStoredSchema(file) };
@@ -74,7 +74,7 @@ export function databaseReport({ file, schema }: StoredState): OnceReport['datab
   }
 }
 
-/** The database, which every start needs, and what `http.readiness` names: whether a start with this assembly would have it. */
+/** The database, which every start needs, and the requirements in `http.readiness`. */
 export function requirementsOf(
   { config }: LoadedConfig,
   { schema }: StoredState,
@@ -109,7 +109,7 @@ export function requirementsOf(
 
 const REASONS = { absent: 'not there yet: a start makes it', usable: 'its schema can be used' } as const;
 
-/** What a start in production would refuse, though this one takes it. */
+/** Faults that a start in production would refuse. */
 export function productionFaults({ project, environment }: TaskOptions, loaded: LoadedConfig): OnceFault[] {
   const { stateDir } = projectPaths(project);
   const slots = Object.entries(loaded.config.plugins).filter(([, { enabled }]) => enabled);
@@ -120,7 +120,7 @@ export function productionFaults({ project, environment }: TaskOptions, loaded: 
   ];
 }
 
-/** A package that is missing is a fault in every mode; a file of the project may be missing in production alone. */
+/** A missing package is a fault in every mode and reported elsewhere. A missing project file may be a fault in production only. */
 function judgePlugin(use: string, project: string): void {
   const rules = { project, mode: 'production' } as const;
   try {
@@ -140,7 +140,7 @@ function faultsIn(component: string, look: () => unknown): OnceFault[] {
   }
 }
 
-/** One for each fault of a configuration, with its place; else one that names the plugin, or `component`. */
+/** A fault per configuration fault, with its position; otherwise a single one that names the plugin or `component`. */
 export function faultsOf(error: unknown, component: string): OnceFault[] {
   const known = coerceError(error);
   const listed = known.details['faults'];

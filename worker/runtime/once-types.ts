@@ -1,4 +1,4 @@
-// What one-shot work of the worker's code is asked for and what it gives back; `worker/task.ts` offers it to commands.
+// Arguments and results of the worker's one-shot tasks, which commands run.
 import type { CheckedAccount } from '../../shared/api/account-check.ts';
 import type { ConfigFault } from '../../shared/config/fault.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
@@ -11,9 +11,9 @@ export interface TaskOptions {
   readonly project: string;
   readonly mode: Mode;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Ends the process where code of a plugin runs without an end. Left out: nobody looks. */
+  /** Ends the process if plugin code loops for ever. Left out: not watched. */
   readonly end?: (error: SvcError) => void;
-  /** Told the texts of secrets before code of a plugin sees them. */
+  /** Gets the secrets before code of a plugin sees them. */
   readonly secrets?: (texts: readonly string[]) => void;
 }
 
@@ -25,20 +25,20 @@ export interface OnceFault {
   readonly hint?: string;
 }
 
-/** What `runtime start --once` prints. What could not be assembled is empty, its generation null. */
+/** The output of `runtime start --once`. If the assembly failed, its lists are empty and `generation` is null. */
 export interface OnceReport {
-  /** Everything was assembled and every requirement of readiness is met. */
+  /** Everything was assembled, and all readiness requirements are met. */
   readonly ok: boolean;
-  /** Why not, each naming plugin, endpoint or selector. */
+  /** Each fault names a plugin, an endpoint or a selector. */
   readonly faults: readonly OnceFault[];
-  /** The configuration itself is wrong, and nothing was assembled; else null. */
+  /** The configuration itself is invalid and nothing was assembled; otherwise null. */
   readonly error: { readonly code: ErrorCode; readonly message: string; readonly hint: string | null } | null;
   readonly warnings: readonly string[];
   readonly mode: Mode;
-  /** This and the next two are null where the configuration cannot be read. */
+  /** `project`, `configVersion` and `generation` are null if the configuration cannot be read. */
   readonly project: string | null;
   readonly configVersion: string | null;
-  /** Its number in the database in memory: the first. */
+  /** The number in the database in memory: 1. */
   readonly generation: number | null;
   readonly plugins: readonly object[];
   readonly capabilities: readonly { readonly id: string; readonly kind: string }[];
@@ -49,17 +49,17 @@ export interface OnceReport {
     readonly enabled: boolean;
     readonly adapter: string;
   }[];
-  /** What runs at times of its own; `next` is null where it never will. */
+  /** Cron jobs. `next` is null if a job never runs. */
   readonly jobs: readonly {
     readonly id: string;
     readonly at: string;
     readonly timezone: string;
     readonly next: string | null;
   }[];
-  /** Opened and closed again. */
+  /** Resources that were opened and closed. */
   readonly resources: readonly string[];
   readonly readiness: readonly { readonly component: string; readonly met: boolean; readonly reason: string }[];
-  /** The project's own database, as its bytes show it; `refused`: a start would not open it. */
+  /** The project's own database, read from its bytes. `refused`: a start would not open it. */
   readonly database: {
     readonly file: string;
     readonly state: 'absent' | 'current' | 'behind' | 'refused';
@@ -67,39 +67,39 @@ export interface OnceReport {
     readonly pending?: readonly string[];
     readonly reason?: string;
   } | null;
-  /** What would not hold in production. */
+  /** Problems that would only occur in production. */
   readonly production: readonly OnceFault[];
 }
 
-/** The whole tree of plugins, assembled and looked at. */
+/** Assembles all plugins and reports. */
 export type AssembleOnce = (
   options: TaskOptions & { readonly log: Log; readonly loaded: LoadedConfig },
 ) => Promise<OnceReport>;
 
 export interface CheckedProject {
   readonly loaded: LoadedConfig;
-  /** Of the configuration, and of plugins that cannot be assembled for another reason. */
+  /** Warnings of the configuration and of plugins that could not be assembled. */
   readonly warnings: readonly string[];
-  /** Accounts that can never work by their adapters' own rules: the others are served without them. */
+  /** Accounts that can never work, by their adapters' own checks. The others are served without them. */
   readonly accounts: readonly ConfigFault[];
   /** Names of variables that hold a secret, or may hold one. */
   readonly secretVariables: readonly string[];
 }
 
 export interface EndpointCheckOptions extends TaskOptions {
-  /** An account, `slot~id` or with its owner; or a slot, for all of its accounts. */
+  /** An account, as `slot~id` or with its owner, or a slot for all its accounts. */
   readonly endpoint: string;
-  /** The most that one account may take. */
+  /** Time limit per account. */
   readonly limitMs: number;
 }
 
 export type EndpointCheck =
   | { readonly kind: 'unknown'; readonly names: readonly string[] }
-  /** A plugin, which has none. */
+  /** The slot belongs to a plugin, which has no accounts. */
   | { readonly kind: 'no accounts' }
   | { readonly kind: 'checked'; readonly accounts: AsyncIterable<CheckedAccount> };
 
-/** Asks the platforms: the only work here that uses a network. */
+/** Sends requests to platforms. The only task that uses the network. */
 export type CheckAccounts = (
   options: EndpointCheckOptions & { readonly loaded: LoadedConfig },
 ) => Promise<EndpointCheck>;

@@ -1,19 +1,20 @@
-// Which generation serves, and how the next one takes over. Start, reload and a change of configuration are one thing:
-// assembled aside → activated → committed in one unit → serves; the old one drains.
+// Owns the serving generation. A start, a reload and a changed configuration follow the same steps: assembled → activated → committed in
+// one transaction → serves. Then the old generation drains.
 //
-//   R1  A candidate that fails at any step leaves the serving generation serving, and says why.
-//   R2  The number is stored and only grows; without a database there is no generation.
-//   R3  Assemblies run one after the other; a reload that is asked for meanwhile runs after the one under way.
-//   R4  Modules cannot be unloaded: the lockfile, packages, and in production the files of the project's plugins, refuse a reload
-//       once they differ from what this process has loaded, or tried to (`restart_required`). In development plugins of the project are loaded anew.
+//   RUNTIME-1  If a candidate fails at any step, the serving generation stays, and the reason is reported.
+//   RUNTIME-2  The number of a generation is stored and only grows. Without a database there is no generation.
+//   RUNTIME-3  Assemblies run one after the other. A reload requested meanwhile runs after the current one.
+//   RUNTIME-4  Node cannot unload modules. So a reload throws `restart_required` if code differs from the code that this process has loaded
+//              or tried to load. That covers the lockfile, packages and, in production, files of the project's plugins. In development,
+//              plugins of the project are loaded again.
 //
-//   what                               | the serving generation          | the one before it, draining
-//   an item or a request to a route    | begins and ends it              | ends what it has begun, begins nothing; cut at its life limit
-//   what was decided                   | committed, with its number      | committed the same way, with its own number
-//   a cut item                         | -                               | its attempt failed: the serving one makes the next attempt
-//   accounts, sends, schedules         | all of them                     | none: its answers go out through the accounts of the serving one
-//   an unchanged account               | keeps its connection            | gave it away at the commit
-//   life after the commit of the next  | -                               | until its last run ends, at most DRAIN_LIMIT_MS; then its signal aborts and its resources close
+//     subject                            | the serving generation          | the previous one, draining
+//     an item or a request to a route    | begins and ends it              | ends its running ones, begins none; cut at its time limit
+//     a decision                         | committed, with its number      | committed the same way, with its own number
+//     a cut item                         | -                               | its attempt failed: the serving one makes the next attempt
+//     accounts, sends, schedules         | all of them                     | none: its answers go out through the accounts of the serving one
+//     an unchanged account               | keeps its connection            | handed it over at the commit
+//     life after the next commit         | -                               | until its last run ends, at most DRAIN_LIMIT_MS; then resources close
 import { withheldVariables } from '../../shared/config/environment.ts';
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import type { Mode } from '../../shared/config/mode.ts';
@@ -39,19 +40,19 @@ export interface RuntimeOptions {
   readonly logger: (slot: string) => Logger;
   readonly parts: (generation: Generation) => Readonly<Record<string, unknown>>;
   readonly partNames: readonly string[];
-  /** The new generation serves: accounts, schedules and settings follow. */
+  /** Called when a new generation serves, so that accounts, schedules and settings follow. */
   readonly serving: (generation: Generation) => Promise<void>;
-  /** Secrets of a configuration, before anything of it is used. */
+  /** Gets the secrets of a configuration before any of it is used. */
   readonly secrets: (texts: readonly string[]) => void;
   readonly fileUrl?: FileUrl;
   readonly modules?: Readonly<Record<string, unknown>>;
   readonly lifeLimitMs?: number;
 }
 
-/** What the process after this one would start with. */
+/** The configuration with which the next process would start. */
 export interface NextStart {
   readonly configVersion: string;
-  /** The configuration, or a file that this process has loaded, is another by now. */
+  /** The configuration, or a file that this process has loaded, has changed. */
   readonly isChanged: boolean;
 }
 
@@ -73,10 +74,10 @@ export class Runtime {
   #queue: Promise<unknown> = Promise.resolve();
   #loaded: LoadedConfig;
   readonly #code = new LoadedCode();
-  /** Of each candidate, as they are known there. */
+  /** First paths of the modules that each candidate has loaded. */
   readonly #modules = new WeakMap<Candidate, readonly string[]>();
   #lastFailure: SvcError | undefined;
-  /** Variables that were told about. */
+  /** Names of variables that were already reported. */
   readonly #told = new Set<string>();
 
   constructor(options: RuntimeOptions, loaded: LoadedConfig) {
@@ -94,25 +95,25 @@ export class Runtime {
   get lastFailure(): SvcError | undefined {
     return this.#lastFailure;
   }
-  /** The configuration that serves, or the one of the start before anything does. */
+  /** The serving configuration, or that of the start while nothing serves. */
   get loaded(): LoadedConfig {
     return this.#loaded;
   }
 
-  /** Assembles the first candidate, with the configuration that the process was started with; for `start`. */
+  /** Assembles the first candidate, with the configuration of the process start. Pass the result to `start`. */
   assembleFirst(): Promise<Candidate> {
     this.#options.secrets(this.#loaded.secrets);
     return this.#assemble(this.#loaded);
   }
 
-  /** The first generation: of the candidate that was assembled meanwhile, or of one of its own. */
+  /** Starts the first generation, from `first` or a candidate of its own. */
   start(first?: Promise<Candidate>): Promise<Generation> {
     return this.#inTurn(() => this.#replace(this.#loaded, { actor: 'start', assembled: first }));
   }
 
   /**
-   * Throws SvcError `restart_required` (with the list in `details.files`), `reload_refused`, or `precondition_failed` where `isMeant` says no
-   * when its turn has come; the old generation stays. The commit stores what `keep` gives.
+   * Throws SvcError `restart_required` (list in `details.files`), `reload_refused`, or `precondition_failed` if `isMeant` returns false.
+   * After an error the old generation stays. The commit stores the rows that `keep` returns.
    */
   reload(actor: string, { isMeant, keep }: ReloadAs = {}): Promise<Generation> {
     return this.#inTurn(async () => {
@@ -124,8 +125,8 @@ export class Runtime {
   }
 
   /**
-   * Whether the process after this one would take the configuration as it is now. Throws `config_invalid`, `secret_invalid`. Keys of plugins are
-   * judged only while their code is what this process has loaded: newer code may know others. No plugin is set up for it.
+   * Checks if the next process would accept the current configuration. Throws `config_invalid`, `secret_invalid`.
+   * Plugin keys are checked only while plugin code is unchanged, because newer code may know other keys. No plugin is set up.
    */
   checkNext(): Promise<NextStart> {
     return this.#inTurn(async () => {
@@ -137,13 +138,13 @@ export class Runtime {
       } catch (error) {
         const known = coerceError(error);
         if (known.code === 'restart_required') return { configVersion: loaded.version, isChanged: true };
-        if (ERRORS[known.code].exit === EXIT.config) throw this.#refused(known); // anything else ends no process
+        if (ERRORS[known.code].exit === EXIT.config) throw this.#refused(known); // other errors end no process
       }
       return { configVersion: loaded.version, isChanged: loaded.version !== this.loaded.version };
     });
   }
 
-  /** Of the serving generation, what a reload cannot take in; empty when nothing. */
+  /** Changed files of the serving generation that a reload cannot apply. */
   changedFiles(): readonly string[] {
     const { candidate } = this.#current ?? {};
     return this.#code.changed((candidate && this.#modules.get(candidate)) ?? []);
@@ -203,7 +204,7 @@ export class Runtime {
     try {
       await this.#options.serving(generation);
     } catch (error) {
-      core.log.error({ generation: generation.number, err: error }, 'generation serves, but not all of it'); // it is committed
+      core.log.error({ generation: generation.number, err: error }, 'generation serves, but not all of it'); // the generation is committed and stays
     }
     if (before !== undefined) this.#drain(before);
     return generation;
@@ -231,7 +232,7 @@ export class Runtime {
       ...(modules === undefined ? {} : { modules }),
     });
     const [end] = await Promise.allSettled([assembled]);
-    // It would run, or has failed, with code as it was when this process loaded it.
+    // The module would run, or has failed, with the code that this process loaded earlier.
     if (stale.length > 0) {
       if (end.status === 'fulfilled') end.value.abort.abort();
       throw restartRequired(project, [...new Set(stale)], []);
@@ -242,7 +243,7 @@ export class Runtime {
     return candidate;
   }
 
-  /** A process cannot take its first environment back from the kernel. */
+  /** Secrets stay visible in /proc, because a process cannot erase the initial environment from the kernel's copy. */
   #tellWithheld(): void {
     const variables = withheldVariables().filter((name) => !this.#told.has(name));
     if (variables.length === 0) return;
@@ -272,7 +273,7 @@ export class Runtime {
         generation: generation.number,
         data,
       } as const;
-      // Best effort: at a stop the store may be closed already, and the retirement needs no record then.
+      // best effort: at a stop the store may be closed, and then the retirement needs no record
       core.writer.commit({ name: 'generation.retired', statements: recordEvents([event]) }).catch(() => {});
     });
   }
@@ -294,7 +295,7 @@ export class Runtime {
       reason: error.message,
     };
     const event = { type: 'generation.failed', at: core.clock.now(), runtimeId: core.runtimeId, data } as const;
-    core.writer.commit({ name: 'generation.failed', statements: recordEvents([event]) }).catch(() => {}); // without a store the log has it
+    core.writer.commit({ name: 'generation.failed', statements: recordEvents([event]) }).catch(() => {}); // without a store, the log has the failure
     return error;
   }
 }

@@ -1,8 +1,9 @@
-// Which messages of a conversation one answer holds. Pure.
+// Selects the messages of a conversation for one answer. Pure.
 //
-//   P1  At most `limit`, in the order in which they first came; a few more where several changed at once, so that none is passed over.
-//   P2  Without a cursor the newest; after one the earliest changes behind it, and `more` while there are further ones.
-//   P3  What is left out before the page is told (`older`), never silent.
+//   CHATPAGE-1  At most `limit` messages, in order of their first appearance. If several changed at once, a few more are included, so that
+//               none is skipped.
+//   CHATPAGE-2  Without a cursor, the newest messages. With one, the earliest changes after it, and `more` if further ones exist.
+//   CHATPAGE-3  Omitted older messages are reported by `older`.
 
 export interface PageRequest {
   readonly after: number | undefined;
@@ -10,15 +11,15 @@ export interface PageRequest {
 }
 export interface Page<T> {
   readonly messages: readonly T[];
-  /** Where to go on from. */
+  /** The position to continue from. */
   readonly cursor: number;
-  /** There are changes behind the cursor. */
+  /** More changes follow the cursor. */
   readonly more: boolean;
-  /** There are messages from before this page that it should hold or that stand before it. */
+  /** Older messages exist that this page leaves out. */
   readonly older: boolean;
 }
 
-/** `messages` in their order; `n` is that of a message's last change. `isCut`: even more were not read. */
+/** `messages` are in display order; `n` is the position of a message's last change. `isCut`: more messages exist that were not read. */
 export function pageOf<T extends { readonly n: number }>(
   messages: readonly T[],
   { after, limit, isCut }: PageRequest & { readonly isCut: boolean },

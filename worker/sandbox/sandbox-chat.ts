@@ -1,7 +1,7 @@
-// The chat page's side of the sandbox: what people write goes into the inbox like any delivery; what they see is read from inbox and
-// outbox, in the order in which the event history says that it became visible. What is older than that history comes before it, in the
-// order of its times: a conversation goes as far back as `inbox.bodyDays` and `outbox.days` keep its texts, at most MOST_ROWS each way,
-// of which one answer holds a page (chat-page.ts).
+// The chat page's API of the sandbox. Messages that people write go into the inbox like any delivery.
+// Displayed messages are read from inbox and outbox, in the order of their events in the event history.
+// Messages older than that history come first, ordered by time. Texts are kept for `inbox.bodyDays` and `outbox.days`.
+// At most MOST_ROWS rows are read from each table, and an answer holds a page of them.
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import { turns } from '../core/turns.ts';
@@ -20,7 +20,7 @@ import { resolveCall } from '../outbox/resolve-call.ts';
 import type { Arrival, Outgoing } from '../sdk/index.ts';
 import { pageOf } from './chat-page.ts';
 
-/** The adapter's own pure functions, handed in by the composition root. */
+/** Pure functions of the sandbox adapter, passed in by the composition root. */
 export interface SandboxView {
   arrival(said: {
     readonly person: string;
@@ -54,9 +54,9 @@ export interface SandboxChatDeps {
 }
 
 const MOST_ROWS = 500;
-/** Looked through in one turn. */
+/** Number of events scanned in one turn of the event loop. */
 const EVENTS_AT_ONCE = 8_000;
-/** A row and its event are stamped a moment apart. */
+/** A row and its event may have slightly different timestamps. */
 const CLOCK_SLACK_MS = 5_000;
 
 export function createSandboxChat({ core, inbox, gate, admit, endpoint, sandbox }: SandboxChatDeps): ChatApi {
@@ -107,7 +107,7 @@ interface Visible {
   readonly outbound: { n: number; at: number; call: Outgoing }[];
 }
 interface VisiblePart extends Visible {
-  /** There were more rows behind the position than are read. */
+  /** More rows exist after the position than were read. */
   readonly isCut: boolean;
 }
 interface Where {
@@ -116,13 +116,13 @@ interface Where {
   readonly after: number;
 }
 
-/** The newest rows of one conversation; `n` is the position of the event with which each became visible. */
+/** The newest rows of a conversation. `n` is the position of the event by which a row became visible. */
 async function readVisible(core: Core, where: Where): Promise<VisiblePart> {
-  // One position for both reads: a line that is stored between them must not be passed over by the cursor.
+  // The two reads share one head. Otherwise the cursor could skip a row stored between them.
   const [head = 0, oldest = 1] = await Promise.all(['event', 'event_oldest'].map((name) => readCounter(core, name)));
   const isKept = where.after >= oldest - 1;
   if (isKept && where.after > 0) {
-    // A page that follows asks again at each event of the host: it must not cost a look through the whole history.
+    // A following page asks again at each event of the host. So it must not scan the whole history.
     const news = await readPart(core, where, { above: where.after, head });
     if (!changesAny(news)) return news;
   }
@@ -138,9 +138,9 @@ async function readVisible(core: Core, where: Where): Promise<VisiblePart> {
 }
 
 interface Stretch {
-  /** The position before it. */
+  /** The position before the range. */
   readonly above: number;
-  /** Its last position. */
+  /** The last position of the range. */
   readonly head: number;
 }
 
@@ -151,7 +151,7 @@ async function readPart(core: Core, where: Where, stretch: Stretch): Promise<Vis
   return { items, sends, ...(await toVisible(core, { items, sends })), isCut };
 }
 
-/** The newest rows. The whole history at once would hold up everything else: 70 to 170 ms at 100,000 events. */
+/** Reads the newest rows in slices. Scanning 100,000 events at once would block the event loop for 70 to 170 ms. */
 async function inStretches<T>({ above, head }: Stretch, read: (one: Stretch) => Promise<T[]>): Promise<T[]> {
   const rows: T[] = [];
   for (let end = head; end > above && rows.length < MOST_ROWS; end -= EVENTS_AT_ONCE) {
@@ -161,15 +161,15 @@ async function inStretches<T>({ above, head }: Stretch, read: (one: Stretch) => 
   return rows.slice(0, MOST_ROWS);
 }
 
-/** True when a message is changed, which may be an older one. */
+/** True if a message is changed, perhaps one outside these rows. */
 const changesAny = ({ inbound, outbound }: Visible): boolean =>
   outbound.some(({ call }) => call.kind !== 'post') || inbound.some(({ arrival }) => arrival.kind !== 'message');
 
-/** True when rows behind the position may have been left out. */
+/** True if rows after the position may be left out. */
 const isFull = (rows: readonly { readonly n: number }[], after: number): boolean =>
   rows.length >= MOST_ROWS && rows.every(({ n }) => Number(n) > after + 1);
 
-/** True when something is edited, removed or reacted to that is not among the rows. */
+/** True if a row edits, removes or reacts to a message outside these rows. */
 function changesOlder(sends: readonly SendRow[], outbound: Visible['outbound']): boolean {
   const posted = new Set(sends.flatMap((row) => (row.kind === 'post' ? [row.platform_message] : [])));
   return outbound.some(({ call }) => 'message' in call && call.message !== undefined && !posted.has(call.message));
@@ -227,8 +227,8 @@ function readSends(core: Core, where: Where, { above, head }: Stretch): Promise<
 }
 
 /**
- * Rows whose event is no longer kept, with numbers right below the oldest event. They are never lower than the numbers that the
- * rows had, so a client that has seen some of them misses none of the others; what it has seen it knows by the message's id.
+ * Rows whose events retention has deleted, numbered just below the oldest event.
+ * These numbers are never lower than the original ones, so a client's cursor skips none of them. A client recognizes repeats by message id.
  */
 async function readOlder(core: Core, where: Where, known: Rows & { readonly oldest: number }): Promise<Rows> {
   const first = await core.reader.first(sql.selectFrom('event_log').select('at').orderBy('seq').limit(1));

@@ -1,9 +1,10 @@
-// In another thread of the worker: sees that the main thread's pulse stands still, takes its stack and writes the report.
+// Runs in another thread of the worker. Detects that the main thread's pulse has stopped, takes its stack and writes a report.
 //
-//   D1  Only where code is, never what it holds: names of functions, files, lines; without a secret even where a name was made of one.
-//   D2  Nothing is attached before the silence is long, and never a port opened: the session goes from thread to thread.
-//   D3  A main thread that waits inside the system has no stack to give until it is back: the report says so.
-//   D4  A pulse that stood still because the machine slept is no silence: this thread slept, too.
+//   BLOCKED-1  The report contains only locations: names of functions, files, lines. Secrets are masked even there, and no values are
+//              recorded.
+//   BLOCKED-2  The debugger attaches only after a long silence. The session connects threads directly and opens no port.
+//   BLOCKED-3  A main thread that blocks in a system call yields no stack. The report says so.
+//   BLOCKED-4  A pulse that stopped because the machine slept is not counted, because this thread slept too.
 
 import { stableJson } from '../../shared/files/atomic-file.ts';
 import { SecretRegistry } from '../../shared/log/redaction.ts';
@@ -15,7 +16,7 @@ import { type StackFrame, takeMainStack } from './main-stack.ts';
 interface Sample {
   readonly at: string;
   readonly silentMs: number;
-  /** Undefined: the main thread gave none in time (D3). */
+  /** Undefined: the main thread yielded no stack in time, because it blocks in a system call. */
   readonly frames: readonly StackFrame[] | undefined;
 }
 
@@ -49,7 +50,7 @@ class BlockedLoop {
   look(): void {
     const now = performance.now();
     const pulse = Atomics.load(new Int32Array(this.#order.pulse), 0);
-    if (now - this.#lookedAt > this.lookMs + LATE_MS) this.#seenAt = now; // D4
+    if (now - this.#lookedAt > this.lookMs + LATE_MS) this.#seenAt = now; // the machine slept
     this.#lookedAt = now;
     if (pulse !== this.#seen) {
       if (this.#samples.length > 0) this.#write(now - this.#seenAt, 'recovered');
@@ -65,7 +66,7 @@ class BlockedLoop {
     const pulse = this.#seen;
     const frames = await takeMainStack().catch(() => undefined);
     this.#isTaking = false;
-    if (pulse !== this.#seen) return; // it came back meanwhile
+    if (pulse !== this.#seen) return; // the main thread has recovered meanwhile
     this.#samples.push({ at: new Date().toISOString(), silentMs: Math.round(silentMs), frames });
     this.#write(silentMs, 'silent');
   }
@@ -76,14 +77,14 @@ class BlockedLoop {
     try {
       writeReport(blockedReportPath(folder, runtimeId), folder, this.#registry.mask(stableJson(report)));
     } catch (error) {
-      process.emitWarning(`no report of the blocked event loop: ${messageOf(error)}`); // a full disk
+      process.emitWarning(`no report of the blocked event loop: ${messageOf(error)}`); // such as a full disk
     }
   }
 }
 
 let loop: BlockedLoop | undefined;
 
-/** Takes the order, or what has changed in it. Looks until the thread ends. */
+/** Starts watching, or applies a changed order. Runs until the thread ends. */
 export function watchLoop(order: GuardOrder): void {
   if (loop !== undefined) return loop.learn(order);
   const made = new BlockedLoop(order);

@@ -1,6 +1,6 @@
-// Has a thread look after the event loop of this one: a pulse that both can see, and what the thread needs for its report.
+// Lets another thread watch this event loop: shares a pulse with it and sends the data for its report.
 //
-// The thread is the writer's, which waits for work most of the time: a thread of its own would cost 9 MB. See blocked-loop.ts.
+// The thread is the database writer's, which is idle most of the time. A thread of its own would cost 9 MB.
 import type { Worker } from 'node:worker_threads';
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import type { ProjectPaths } from '../../shared/files/paths.ts';
@@ -10,28 +10,28 @@ import { blockedReportPath } from '../../shared/log/report-folder.ts';
 export interface LoopGuardOptions {
   readonly paths: Pick<ProjectPaths, 'reportsDir'>;
   readonly log: Log;
-  /** The configuration as it is now: it says after how many seconds of silence the worker is ended. */
+  /** The current configuration. The key `supervisor.watchdogSeconds` sets after how many seconds of silence the worker is killed. */
   readonly config: () => LoadedConfig | undefined;
 }
 
-/** What the thread is told; again when something in it has changed. */
+/** The order to the thread, sent again after each change. */
 export interface GuardOrder {
   readonly kind: 'guard';
   readonly pulse: SharedArrayBuffer;
   readonly pid: number;
   readonly folder: string;
   readonly runtimeId: string;
-  /** So long a silence is worth a report. */
+  /** Length of silence that is reported. */
   readonly limitMs: number;
   readonly secrets: readonly string[];
 }
 
 const BEAT_MS = 250;
 const WATCHDOG_SECONDS = 15;
-/** Of the time after which the worker is ended: the report has to be there by then. */
+/** Share of the time after which the worker is killed. The report must be written before. */
 const REPORT_SHARE = 0.6;
 
-/** Runs until the process ends, and keeps nothing alive. */
+/** Runs until the process ends and does not keep the process alive. */
 export function guardLoop(
   thread: Pick<Worker, 'postMessage'>,
   { paths: { reportsDir: folder }, runtimeId, log, config }: LoopGuardOptions & { readonly runtimeId: string },

@@ -1,10 +1,10 @@
-// The stack of the main thread, taken from another thread through the inspector's own session: no port, no signal.
+// Takes the stack of the main thread from another thread, through an inspector session. Uses no port and no signal.
 import { existsSync, readFileSync } from 'node:fs';
 import type { Session } from 'node:inspector';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** Where a call is; never what it was called with. */
+/** The location of a call, without its arguments. */
 export interface StackFrame {
   readonly function: string;
   readonly file: string;
@@ -27,9 +27,9 @@ const NAME_CHARACTERS = 200;
 
 let waiting: Session | undefined;
 
-/** Undefined when the main thread does not get to it in time: it waits inside the system. */
+/** Undefined if the main thread does not pause in time, because it blocks in a system call. */
 export async function takeMainStack(): Promise<readonly StackFrame[] | undefined> {
-  if (waiting !== undefined) return undefined; // still asked to pause
+  if (waiting !== undefined) return undefined; // the last request to pause is still open
   const inspector = await import('node:inspector');
   const session = new inspector.Session();
   waiting = session;
@@ -68,7 +68,7 @@ function pathOf(url: string): string {
 
 const maps = new Map<string, SourceMap | undefined>();
 
-/** The line of the source, where a map lies beside the file. */
+/** The location in the source, if a source map lies beside the file. */
 function sourceOf({ file, line, column }: Omit<StackFrame, 'function'>): Omit<StackFrame, 'function'> | undefined {
   if (!file.startsWith('/')) return undefined;
   if (!maps.has(file)) maps.set(file, readMap(`${file}.map`));
@@ -81,6 +81,6 @@ function readMap(path: string): SourceMap | undefined {
   try {
     return existsSync(path) ? new SourceMap(JSON.parse(readFileSync(path, 'utf8')) as SourceMapPayload) : undefined;
   } catch {
-    return undefined; // a map of another kind
+    return undefined; // an unreadable source map
   }
 }

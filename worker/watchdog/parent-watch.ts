@@ -1,7 +1,7 @@
-// In another thread of the worker: ends the process once its parent is gone, although the event loop may be blocked. For systems whose kernel
-// does not do it (shared/process/parent-guard.ts); a loop that is free hears of it by itself, over IPC.
+// Runs in another thread of the worker. Kills the process once its parent is gone, even if the event loop is blocked.
+// Used on systems whose kernel does not do that. A free event loop notices it through the closed IPC channel.
 
-/** What the thread is told. */
+/** The order to the thread. */
 export interface ParentOrder {
   readonly kind: 'watch_parent';
   readonly pid: number;

@@ -246,7 +246,7 @@ describe('housekeeping', () => {
     ]);
   });
 
-  it('remembers deliveries over a clock that is a year ahead for a day, and over restarts meanwhile (K2)', async (t) => {
+  it('remembers deliveries over a clock that is a year ahead for a day, and over restarts meanwhile (KEPTCLOCK-2)', async (t) => {
     const echo = definePlugin({ name: 'echo', setup: (p) => p.on('message', {}, (_ctx, { text }) => text) });
     const host = await engineHost(t, { modules: { echo } });
     const life = (): Housekeeping => new Housekeeping(host.core, () => ({ bodyDays: 7, idDays: 30, outboxDays: 7 }));
@@ -289,7 +289,7 @@ describe('housekeeping', () => {
     assert.deepEqual([left[28], left[60]], [1, 0]);
   });
 
-  it('erases texts that grew old while the host was down within an hour or two, and not at once (H1)', async (t) => {
+  it('erases texts that grew old while the host was down within an hour or two, and not at once (HOUSEKEEPING-1)', async (t) => {
     const host = await engineHost(t, {
       modules: { echo: definePlugin({ name: 'echo', setup: (p) => p.on('message', {}, () => {}) }) },
     });

@@ -27,7 +27,7 @@ const stored = (log: EventLogFixture): number[] =>
   log.reader.run<{ seq: number }>('SELECT seq FROM event_log ORDER BY seq').map(({ seq }) => seq);
 
 describe('event history', () => {
-  it('numbers events strictly by one, and a refused unit takes none (H1)', async (t) => {
+  it('numbers events strictly by one, and a refused unit takes none (HISTORY-1)', async (t) => {
     const log = eventLog(t);
     await log.emit(3);
     const refused = await log.writer.commit({
@@ -44,7 +44,7 @@ describe('event history', () => {
     assert.equal(log.head(), 5);
   });
 
-  it('trims by events, bytes and age and keeps the number of the oldest (T1)', async (t) => {
+  it('trims by events, bytes and age and keeps the number of the oldest (RETENTION-1)', async (t) => {
     const log = eventLog(t);
     await log.emit(1_200, { at: Date.now() - 7_200_000 });
     await log.emit(300);

@@ -31,7 +31,7 @@ describe('stepKept', () => {
     assert.equal(kept.at, START + 200);
   });
 
-  it('is never ahead of the wall clock, and nothing is older by it than it is by that plus what has stood (K1, K2)', () => {
+  it('is never ahead of the wall clock, and nothing is older by it than it is by that plus what has stood (KEPTCLOCK-1, KEPTCLOCK-2)', () => {
     const step = fc.record({ elapsedMs: fc.nat(5), jumpMs: fc.integer({ min: -50, max: 50 }) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {

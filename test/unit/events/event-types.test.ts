@@ -54,7 +54,7 @@ describe('event types', () => {
     }
   });
 
-  it('keeps the names of the host from plugins (E4)', () => {
+  it('keeps the names of the host from plugins (EVENTTYPE-4)', () => {
     for (const type of Object.keys(EVENT_TYPES))
       assert.throws(() => pluginEventType(type), { code: 'definition_invalid' });
     for (const name of [

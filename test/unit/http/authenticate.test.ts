@@ -12,7 +12,7 @@ const TOKENS = ['first', 'second', 'third'].map((name) => ({
   token: new Secret(`${name}-token-0123456789`),
 }));
 
-it('tokens are compared by digests under a key of the process, all of them, whichever fits (A1)', async (t) => {
+it('tokens are compared by digests under a key of the process, all of them, whichever fits (AUTH-1)', async (t) => {
   const seen = comparisons(t);
   const budget = new FailureBudget();
   t.after(() => budget.close());

@@ -8,7 +8,7 @@ const messages = (...changes: readonly number[]): { readonly n: number; readonly
 const whole = { isCut: false };
 
 describe('a page of a conversation', () => {
-  it('is the newest without a cursor, and says that there are older ones (P2, P3)', () => {
+  it('is the newest without a cursor, and says that there are older ones (CHATPAGE-2, CHATPAGE-3)', () => {
     assert.deepEqual(pageOf(messages(1, 2, 3), { after: undefined, limit: 2, ...whole }), {
       messages: [
         { n: 2, id: 1 },
@@ -27,13 +27,13 @@ describe('a page of a conversation', () => {
     });
   });
 
-  it('holds the edit of an old message behind the cursor, in its place (P1)', () => {
+  it('holds the edit of an old message behind the cursor, in its place (CHATPAGE-1)', () => {
     const { messages: page, cursor } = pageOf(messages(9, 2, 3, 8), { after: 3, limit: 2, ...whole });
 
     assert.deepEqual([page.map(({ id }) => id), cursor], [[0, 3], 9]);
   });
 
-  it('leads over every change exactly once, whatever the limit, and then stays where it is (P1, P2)', () => {
+  it('leads over every change exactly once, whatever the limit, and then stays where it is (CHATPAGE-1, CHATPAGE-2)', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 40 }),

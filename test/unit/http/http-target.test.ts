@@ -35,7 +35,7 @@ describe('parseTarget', () => {
     assert.equal(pathOf('/api/endpoints/root/irc:irc%7Elibera%2Deu%5f1'), '/api/endpoints/root/irc:irc~libera-eu_1');
   });
 
-  it('refuses escapes of what needs none, of separators, controls and of escapes (T1)', () => {
+  it('refuses escapes of what needs none, of separators, controls and of escapes (TARGET-1)', () => {
     for (const path of [
       '/%61',
       '/%41',
@@ -61,7 +61,7 @@ describe('parseTarget', () => {
     }
   });
 
-  it('refuses empty and dot segments in every spelling (T1)', () => {
+  it('refuses empty and dot segments in every spelling (TARGET-1)', () => {
     for (const path of [
       '',
       '//',
@@ -82,7 +82,7 @@ describe('parseTarget', () => {
     }
   });
 
-  it('refuses other forms and foreign bytes (T1)', () => {
+  it('refuses other forms and foreign bytes (TARGET-1)', () => {
     for (const path of [
       '*',
       'a',
@@ -104,7 +104,7 @@ describe('parseTarget', () => {
     }
   });
 
-  it('reads a query with each name once (T3)', () => {
+  it('reads a query with each name once (TARGET-3)', () => {
     assert.deepEqual(queryOf('/a?b=1&c=x%20y+z&d&=')?.b ?? queryOf('/a?b=1&c=x%20y+z&d'), {
       b: '1',
       c: 'x y z',

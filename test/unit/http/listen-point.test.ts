@@ -7,7 +7,7 @@ import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/until.ts';
 
 describe('ListenPoint', () => {
-  it('says what it waits for, then has its turn (P1)', {
+  it('says what it waits for, then has its turn (LISTEN-1)', {
     skip: process.platform !== 'linux' && 'turns are of Linux',
   }, async () => {
     const port = await freePort();

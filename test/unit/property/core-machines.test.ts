@@ -30,7 +30,7 @@ describe('under any sequence of events', () => {
     );
   });
 
-  it('a generation serves at most once, after its commit, and never after it failed (G1, G2)', () => {
+  it('a generation serves at most once, after its commit, and never after it failed (GENERATION-1, GENERATION-2)', () => {
     const event = fc.constantFrom<GenerationEvent>('activated', 'committed', 'failed', 'superseded', 'idle', 'overdue');
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60 }), (events) => {

@@ -18,7 +18,7 @@ const anyId = fc.oneof(
 );
 
 describe('cursor', () => {
-  it('gives every event after any id exactly once, or an explicit gap (C2, C3)', () => {
+  it('gives every event after any id exactly once, or an explicit gap (CURSOR-2, CURSOR-3)', () => {
     fc.assert(
       fc.property(bounds, anyId, fc.constantFrom('oldest' as const, 'head' as const), (history, id, anchor) => {
         const resume = decideResume(id, history, anchor);
@@ -40,7 +40,7 @@ describe('cursor', () => {
     );
   });
 
-  it('reads back what it writes and nothing else (C1)', () => {
+  it('reads back what it writes and nothing else (CURSOR-1)', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), (seq) =>
         assert.deepEqual(parseEventId(formatEventId(EPOCH, seq)), { epoch: EPOCH, seq }),

@@ -32,7 +32,7 @@ const piece = constantFrom(
 );
 
 describe('parseTarget', () => {
-  it('never reads another path than a URL parser does (T1)', () => {
+  it('never reads another path than a URL parser does (TARGET-1)', () => {
     check(
       property(array(piece, { maxLength: 12 }), (pieces) => {
         const raw = `/${pieces.join('')}`;

@@ -34,7 +34,7 @@ function startsUnder(t: TestContext, owner: RestartOwner): Starts {
 }
 
 describe('OwnerWindow', () => {
-  it('lets five starts pass under launchd and ends the sixth (O1)', (t) => {
+  it('lets five starts pass under launchd and ends the sixth (OWNERWINDOW-1)', (t) => {
     const { start } = startsUnder(t, 'launchd');
 
     assert.deepEqual(
@@ -50,14 +50,14 @@ describe('OwnerWindow', () => {
     assert.equal(start(120_000).verdict.kind, 'room');
   });
 
-  it('waits in a container until the oldest start has left (O2)', (t) => {
+  it('waits in a container until the oldest start has left (OWNERWINDOW-2)', (t) => {
     const { start } = startsUnder(t, 'container');
     for (const at of [0, 1_000, 2_000, 3_000, 4_000]) start(at);
 
     assert.deepEqual(start(5_000).verdict, { kind: 'wait', starts: 6, ms: 115_000 });
   });
 
-  it('is empty after a stop that somebody asked for (O3)', (t) => {
+  it('is empty after a stop that somebody asked for (OWNERWINDOW-3)', (t) => {
     const { start, restartWindow } = startsUnder(t, 'launchd');
     for (const at of [0, 1, 2, 3]) start(at);
 
@@ -67,7 +67,7 @@ describe('OwnerWindow', () => {
     assert.equal(start(5).verdict.kind, 'room');
   });
 
-  it('keeps none for owners that have a limit of their own (O3)', (t) => {
+  it('keeps none for owners that have a limit of their own (OWNERWINDOW-3)', (t) => {
     for (const owner of ['systemd', 'daemon', 'pm2', 'foreground'] as const) {
       const { start, restartWindow } = startsUnder(t, owner);
       for (let at = 0; at < 20; at += 1) assert.equal(start(at).verdict.kind, 'room', owner);
@@ -158,7 +158,7 @@ describe('ServiceLog', () => {
     return { file, stdout };
   }
 
-  it('keeps the file and its copies within their limits, and loses no line that is kept (V2)', (t) => {
+  it('keeps the file and its copies within their limits, and loses no line that is kept (SERVICELOG-2)', (t) => {
     const { file, stdout } = ownersFile(t);
     const kept = new ServiceLog({ file, stdout, log });
 
@@ -173,7 +173,7 @@ describe('ServiceLog', () => {
     assert.deepEqual([first('.1'), first('.2'), existsSync(`${file}.3`)], ['555', '444', false]);
   });
 
-  it('leaves a file alone that is within its limit, or is not where stdout goes (V1)', (t) => {
+  it('leaves a file alone that is within its limit, or is not where stdout goes (SERVICELOG-1)', (t) => {
     const { file, stdout } = ownersFile(t);
     const other = ownersFile(t);
     writeSync(stdout, 'x'.repeat(900));
@@ -191,7 +191,7 @@ describe('ServiceLog', () => {
 });
 
 describe('a start whose database takes long to open', () => {
-  it('is said to go on while the files of the database change, to supervisor and owner (R1)', async (t) => {
+  it('is said to go on while the files of the database change, to supervisor and owner (PROGRESS-1)', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-progress-'));
     t.after(() => rmSync(folder, { recursive: true, force: true }));
     const file = join(folder, 'data.sqlite');

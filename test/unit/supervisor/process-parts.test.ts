@@ -75,7 +75,7 @@ describe('restartOwner', () => {
 });
 
 describe('signals of a worker', () => {
-  it('ask for one drain; a second SIGINT on a terminal ends at once (B2)', (t) => {
+  it('ask for one drain; a second SIGINT on a terminal ends at once (WORKER-2)', (t) => {
     const heard: string[] = [];
     const before = new Map([...SIGNALS, ...ERRORS].map((name) => [name, process.listeners(name as 'SIGINT')]));
     t.after(() => {

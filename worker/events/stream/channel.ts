@@ -1,18 +1,18 @@
-// What clients with the same scope, wire and filter share: batches of frames that are ready to write.
+// A channel: encoded batches of frames, shared by clients with the same scope, wire format and filter.
 //
-// A batch covers a stretch of the log and holds the frames that pass the filter, joined for SSE to one buffer.
-// Most live clients stand at the same place, so one batch is made for all of them.
+// A batch covers a range of the log and contains the frames that pass the filter. For SSE they are joined in one buffer. Most live clients
+// have the same cursor, so one batch serves all of them.
 import type { EventFilter } from '../filter.ts';
 import type { LoggedEvent } from '../log-window.ts';
 import type { FrameSource, StreamScope, Wire } from './frame.ts';
 
 export interface Batch {
-  /** The cursor after it. */
+  /** The cursor after this batch. */
   readonly to: number;
-  /** Seq of the last frame in it; the cursor before it when nothing passed. */
+  /** Seq of its last frame; the cursor before the batch if no frame passed. */
   readonly lastSent: number;
   readonly count: number;
-  /** SSE: one buffer of chunks; WebSocket: one a message. */
+  /** For SSE one buffer of HTTP chunks, for WebSocket one buffer a message. */
   readonly parts: readonly Buffer[];
 }
 
@@ -33,7 +33,7 @@ export class Channel {
   readonly #source: FrameSource;
   readonly #batchBytes: number;
   readonly #batches = new Map<number, { readonly batch: Batch; readonly covers: number }>();
-  /** Clients on it; the hub drops a channel without any. */
+  /** Number of clients. The hub drops a channel without clients. */
   clients = 0;
 
   constructor(shape: ChannelShape, source: FrameSource, batchBytes: number) {
@@ -45,7 +45,7 @@ export class Channel {
     this.#batchBytes = batchBytes;
   }
 
-  /** The batch after `cursor` out of the events up to `covers`, which are asked for only when it is new. */
+  /** The batch after `cursor`, built from the events up to `covers`. `events` is called only if the batch is not cached. */
   batch(cursor: number, covers: number, events: () => readonly LoggedEvent[]): Batch {
     const known = this.#batches.get(cursor);
     if (known !== undefined && (known.covers === covers || known.batch.to < known.covers)) return known.batch;

@@ -1,7 +1,7 @@
-// The event history over HTTP and WebSocket, as the HTTP interface asks for it (worker/http/host-api.ts).
+// The event history over HTTP and WebSocket.
 //
-// The way of an event: stored in its unit (event-history) → head moves → event-hub reads the log into its window →
-// channels make batches of frames → each client's cursor moves along (stream-client) → socket (sse-, websocket-gateway).
+// The path of an event: stored with its change (event-history) → head moves → the hub reads the log into its window →
+// channels encode batches of frames → each client's cursor advances (stream-client) → socket (sse-, websocket-gateway).
 import { within } from '../../../shared/time/abort.ts';
 import type { EventGateway } from '../../http/api/events-api.ts';
 import { formatEventId } from '../cursor.ts';
@@ -12,15 +12,15 @@ import { streamEvents } from './sse-gateway.ts';
 import { createWebSocketGateway } from './websocket-gateway.ts';
 
 export interface EventGatewayOptions extends StreamOptions {
-  /** How often a WebSocket is pinged; without an answer until the next one it is cut. */
+  /** Interval of pings on a WebSocket. A connection is cut if no pong comes before the next ping. */
   readonly pingMs: number;
 }
 
 const PING_MS = 30_000;
-/** How long a drain waits for the last frames to leave. */
+/** Time limit for sending the last frames of a drain. */
 const FLUSH_LIMIT_MS = 1_500;
 
-/** Needs head, oldest and epoch from storage: make it after the database is open and before the listener. */
+/** Needs head, oldest and epoch from the store, so the database must be open. */
 export function createEventGateway(deps: EventDeps, options: Partial<EventGatewayOptions> = {}): EventGateway {
   const hub = new EventHub(deps, options);
   const webSockets = createWebSocketGateway(hub, deps.clock, { pingMs: options.pingMs ?? PING_MS });

@@ -1,5 +1,5 @@
-// How an event looks on the wire: the CloudEvents envelope, and its frame for SSE (one HTTP/1.1 chunk) and WebSocket.
-// A frame is encoded once for each scope and wire and shared by every client; demo sees only what the registry shows.
+// The wire format of an event: a CloudEvents envelope, framed for SSE (one HTTP/1.1 chunk) or WebSocket.
+// A frame is encoded once per scope and wire format and shared by all clients. Demo scope sees only the registered demo fields.
 import type { EventLogTable } from '../../database/tables.ts';
 import { formatEventId } from '../cursor.ts';
 import { eventKind } from '../event-types.ts';
@@ -20,7 +20,7 @@ export interface ControlFrame {
   readonly data: unknown;
 }
 
-/** The envelope of a stored event as JSON text without line breaks. */
+/** The envelope of a stored event, as JSON without line breaks. */
 export function envelopeJson(row: EventRow, scope: StreamScope, { projectId, epoch }: FrameSource): string {
   const kind = eventKind(row.type);
   const full = scope === 'full';
@@ -37,7 +37,7 @@ export function envelopeJson(row: EventRow, scope: StreamScope, { projectId, epo
   return `${text},"data":${full ? singleLine(row.data) : shownData(row.data, kind?.demo ?? [])}}`;
 }
 
-/** The frame of a stored event: an SSE block inside one HTTP/1.1 chunk, or one WebSocket message. */
+/** The frame of a stored event: an SSE block in one HTTP/1.1 chunk, or one WebSocket message. */
 export function eventFrame(
   row: EventRow,
   { scope, wire }: { readonly scope: StreamScope; readonly wire: Wire },
@@ -57,10 +57,10 @@ export function controlFrame({ event, id, retryMs, data }: ControlFrame, wire: W
   return chunk(`${retry}${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${json}\n\n`);
 }
 
-/** A comment that keeps proxies from closing an idle stream. */
+/** An SSE comment that keeps proxies from closing an idle stream. */
 export const heartbeatFrame: Buffer = chunk(': \n\n');
 
-/** The text inside the chunks of one buffer, for responses that do their own chunking. */
+/** Removes the chunk framing, for responses that do their own chunking. */
 export function unwrapChunks(buffer: Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let at = 0; at < buffer.length; ) {
@@ -84,7 +84,7 @@ function shownData(data: string, fields: readonly string[]): string {
   );
 }
 
-/** Stored JSON has no line breaks; text that came from elsewhere is written anew. */
+/** Data stored by the host has no line breaks. Other JSON is re-encoded. */
 function singleLine(json: string): string {
   return json.includes('\n') || json.includes('\r') ? JSON.stringify(JSON.parse(json)) : json;
 }

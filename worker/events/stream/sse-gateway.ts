@@ -1,7 +1,7 @@
-// Server-sent events over node:http: headers, the way to the socket, and the end of a stream.
+// Server-sent events over node:http: headers, writing to the socket, and the end of a stream.
 //
-// Frames are HTTP/1.1 chunks already and go straight to the socket, many in one write. Where the response chunks by itself
-// (HTTP/2, HTTP/1.0, a wrapped response) `res.write` takes their contents.
+// Frames are HTTP/1.1 chunks already and are written to the socket directly, many in one write.
+// A response that chunks by itself (HTTP/2, HTTP/1.0, a wrapped response) gets their content through `res.write`.
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -19,7 +19,9 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 } as const;
 
-/** Streams until either side ends. Throws before the first byte: `invalid_request`, `draining`, and with `gap: fail` `history_expired`. */
+/**
+ * Streams until either side ends. Throws only before the first byte: `invalid_request`, `draining`, and `history_expired` with `gap: fail`.
+ */
 export function streamEvents(
   hub: EventHub,
   { request, response }: { request: IncomingMessage; response: ServerResponse },
@@ -57,7 +59,7 @@ export function streamEvents(
   });
 }
 
-/** Where the stream begins. Throws `draining`, and with `gap: fail` `history_expired` instead of a gap. */
+/** The position at which the stream begins. Throws `draining`, and `history_expired` instead of a gap with `gap: fail`. */
 export function resumeOrThrow(hub: EventHub, { lastEventId, gap }: Pick<StreamRequest, 'lastEventId' | 'gap'>): Resume {
   if (hub.draining)
     throw new SvcError('draining', 'the event stream is closing for a restart', { hint: 'connect again in a second' });
@@ -76,7 +78,7 @@ export function resumeOrThrow(hub: EventHub, { lastEventId, gap }: Pick<StreamRe
 
 interface WayOut {
   readonly transport: Transport;
-  /** Emits `drain`. */
+  /** The emitter of `drain` events. */
   readonly source: Socket | ServerResponse;
 }
 
@@ -85,7 +87,7 @@ function transportOf(response: ServerResponse): WayOut {
   return socket !== null && chunksItself(response) ? socketWay(response, socket) : responseWay(response);
 }
 
-/** True when chunks on the socket are just what the response itself would have written: HTTP/1.1 and nothing wrapped around it. */
+/** True if the response would write the same chunks itself: HTTP/1.1 and an unwrapped `write`. */
 function chunksItself(response: ServerResponse): boolean {
   return response.chunkedEncoding && response.write === ServerResponse.prototype.write;
 }
@@ -116,7 +118,7 @@ function responseWay(response: ServerResponse): WayOut {
   };
 }
 
-/** A socket that took nothing for so long takes no end either. */
+/** A stalled socket would not send the final chunk either, so it is destroyed. */
 function endResponse(response: ServerResponse, reason: EndReason): void {
   if (reason === 'slow') response.destroy();
   else response.end();

@@ -1,9 +1,10 @@
-// One client of the stream: a cursor into the log and nothing else. There is no queue; what it has not read stays in the log.
+// A client of the stream: only a cursor into the log. There is no queue; unread events stay in the log.
 //
-//   S1  hello first, then gap (if any), replay, live: every event after the cursor that passes, in order, once.
-//   S2  Not more than `highWaterBytes` and one batch wait in its socket. Then the cursor lags until the socket drains;
-//       without a drain for `stallMs` the client is cut and resumes by its last id.
-//   S3  When history moves past a lagging cursor the client gets an in-band gap, never a hole.
+//   STREAM-1  Frames come in this order: hello, gap (if any), replay, live. Every event after the cursor that passes the filter is sent in
+//             order, once.
+//   STREAM-2  At most `highWaterBytes` and one batch wait in the client's socket. Then the cursor lags until the socket drains. Without a
+//             drain for `stallMs` the client is cut, and it may resume by its last id.
+//   STREAM-3  If retention passes a lagging cursor, the client gets a gap frame. Events are never skipped silently.
 
 import type { GapNotice, Hello } from '../../../shared/api/event.ts';
 import type { Clock, Timer } from '../../../shared/time/clock.ts';
@@ -14,10 +15,10 @@ import { type ControlFrame, controlFrame, heartbeatFrame } from './frame.ts';
 
 export type EndReason = 'drain' | 'revoked' | 'slow' | 'failed' | 'replaced';
 
-/** The way to the client's socket. */
+/** The connection to the client's socket. */
 export interface Transport {
   write(parts: readonly Buffer[]): void;
-  /** Bytes that the socket has taken and not sent. */
+  /** Bytes accepted by the socket and not yet sent. */
   queuedBytes(): number;
   end(reason: EndReason): void;
 }
@@ -27,7 +28,7 @@ export interface ClientHost {
   readonly window: LogWindow;
   bounds(): HistoryBounds;
   gap(gap: Gap): void;
-  /** Ends the client and forgets it. */
+  /** Ends the client and removes it from the hub. */
   end(client: StreamClient, reason: EndReason): void;
   readFailed(error: unknown): void;
 }
@@ -40,7 +41,7 @@ export interface ClientOptions {
 }
 
 const BATCHES_PER_TURN = 8;
-/** Where a client that had a hole loads its state anew. */
+/** Addresses where a client reloads its state after a gap. */
 const RESYNC_PATHS = ['/api/system/status', '/api/endpoints', '/api/inbox', '/api/outbox'] as const;
 
 export class StreamClient {
@@ -78,7 +79,7 @@ export class StreamClient {
     this.#replayTo = host.bounds().head;
   }
 
-  /** Sends hello and gap, then goes on from the cursor. */
+  /** Sends hello and gap, then continues from the cursor. */
   open(resume: Resume, retryMs: number): void {
     const bounds = this.#host.bounds();
     const count = bounds.head - resume.from;
@@ -97,7 +98,7 @@ export class StreamClient {
     this.pump();
   }
 
-  /** Writes what there is, as far as the socket takes it. Called whenever something may have changed. */
+  /** Writes what is available, as far as the socket accepts it. Called after every possible change. */
   pump(): void {
     for (let turn = 0; this.#state === 'ready'; turn += 1) {
       if (!this.#live && this.#cursor >= this.#replayTo) this.#becomeLive();
@@ -105,14 +106,14 @@ export class StreamClient {
       if (turn === BATCHES_PER_TURN) return this.#pumpLater();
       const reach = this.#host.window.reach(this.#cursor);
       if (reach === undefined)
-        void this.#readPage(); // settles by itself: failures end the client
+        void this.#readPage(); // never rejects: a failed read ends the client
       else if (reach === this.#cursor)
-        return; // the window has not read so far yet: its next step pumps again
+        return; // the window has not read that far; its next read pumps again
       else this.#write(this.channel.batch(this.#cursor, reach, () => this.#host.window.recent(this.#cursor)));
     }
   }
 
-  /** The socket is empty again. */
+  /** The socket has drained. */
   drained(): void {
     if (this.#state !== 'stalled') return;
     this.#stall?.cancel();
@@ -120,14 +121,14 @@ export class StreamClient {
     this.pump();
   }
 
-  /** Once a heartbeat interval, whatever else was sent: a bookmark when the cursor moved past what was filtered out, else a comment. */
+  /** Runs each heartbeat interval. Sends a bookmark if the cursor passed filtered events, otherwise an SSE comment. */
   heartbeat(): void {
     if (this.#state === 'stalled' || this.#state === 'closed') return;
     if (this.#live && this.#cursor !== this.#idSent) this.#bookmark();
     else if (this.channel.wire === 'sse') this.#send([heartbeatFrame]);
   }
 
-  /** A last frame where the socket takes one, then the end. */
+  /** Sends a last frame if the socket accepts one, then ends the connection. */
   close(reason: EndReason, drainRetryMs?: number): void {
     if (this.#state === 'closed') return;
     if (drainRetryMs !== undefined && this.#state !== 'stalled') {
@@ -138,13 +139,13 @@ export class StreamClient {
     this.#transport.end(reason);
   }
 
-  /** The client went away by itself. */
+  /** The client closed the connection. */
   gone(): void {
     this.#stall?.cancel();
     this.#state = 'closed';
   }
 
-  /** A long replay lets others have their turn. */
+  /** Continues in the next turn, so that a long replay does not block the event loop. */
   #pumpLater(): void {
     if (this.#again) return;
     this.#again = true;

@@ -1,9 +1,10 @@
 // The event stream over WebSocket: the frames of SSE as JSON messages, and calls of the console.
 //
-//   W1  What a client sends is bounded: 256 KiB a message, 64 fragments, 100 calls and pings in 10 s; beyond that 1009 or 1008.
-//   W2  A stream begins with the parameters of the URL (`lastEventId`, `types`, `endpoints`, `gap`), or after the header Last-Event-ID, which
-//       beats the parameter; a `resume` call ends it and begins another, whose frames follow its `svc.hello`.
-//   W3  Closed with 1012 on a drain, 1008 when its token is gone, 1013 when it does not read.
+//   WEBSOCKET-1  Input of a client is bounded: 256 KiB a message, 64 fragments, 100 calls and pings in 10 s. Excess closes the connection
+//                with 1009 or 1008.
+//   WEBSOCKET-2  A stream begins with the parameters of the URL (`lastEventId`, `types`, `endpoints`, `gap`). The header Last-Event-ID
+//                overrides the parameter. A `resume` call replaces the stream; frames of the new one follow its `svc.hello`.
+//   WEBSOCKET-3  Close codes: 1012 for a drain, 1008 for a removed token, 1013 for a client that does not read.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
@@ -32,12 +33,12 @@ const CLOSE_CODES: Readonly<Record<EndReason, number>> = {
 /** How long a close frame waits for its answer. */
 const FORCED_CLOSE = { closeTimeout: 2_000 } as const;
 
-/** An authenticated request to upgrade, as node:http gives it. */
+/** An authenticated upgrade request, with the arguments of node:http. */
 type Handshake = [request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller];
 
 export interface WebSocketGateway {
   upgrade(...handshake: Handshake): void;
-  /** Resolves when every connection is closed, by force where the other side does not answer. */
+  /** Resolves when every connection is closed, by force if the client does not answer. */
   drain(): Promise<void>;
 }
 
@@ -55,7 +56,7 @@ export function createWebSocketGateway(hub: EventHub, clock: Clock, { pingMs }: 
       const start = parametersOf(request);
       compileFilter(start.types, start.endpoints); // a wrong filter is refused before the handshake
       resumeOrThrow(hub, start);
-      server ??= makeServer(); // no start waits for it
+      server ??= makeServer(); // made at the first upgrade, to keep it out of the start
       server.handleUpgrade(request, socket, head, (webSocket) => {
         const connection = new Connection(webSocket, socket, { hub, clock, caller, pingMs });
         open.add(connection);
@@ -110,13 +111,13 @@ class Connection {
     webSocket.on('pong', () => {
       this.#answered = true;
     });
-    webSocket.on('error', () => {}); // a broken frame: ws has answered with its close code, 'close' follows
+    webSocket.on('error', () => {}); // a malformed frame: ws has sent the close code, and 'close' follows
     webSocket.on('close', () => this.#onClose());
     socket.on('drain', () => this.#client?.drained());
     this.#schedulePing();
   }
 
-  /** Begins a stream in place of the one before. Throws what `resumeOrThrow` and `compileFilter` throw. */
+  /** Replaces the current stream. Throws `draining`, `history_expired` or `invalid_request`. */
   subscribe(start: Subscribe): void {
     const { hub, caller } = this.#deps;
     const filter = compileFilter(start.types, start.endpoints);
@@ -146,7 +147,7 @@ class Connection {
 
   #end(reason: EndReason): void {
     this.#webSocket.close(CLOSE_CODES[reason], reason);
-    if (reason === 'slow') this.#webSocket.terminate(); // it reads nothing, the close frame neither
+    if (reason === 'slow') this.#webSocket.terminate(); // a client that reads nothing does not read a close frame
   }
 
   #onMessage(data: RawData, isBinary: boolean): void {
@@ -231,25 +232,25 @@ function parametersOf(request: IncomingMessage): Subscribe {
 const GAP_WORDS: ReadonlySet<unknown> = new Set(['oldest', 'head', 'fail']);
 const TEXT_FIELDS = ['call', 'lastEventId', 'types', 'endpoints'] as const;
 
-/** A number is refused like any other field that is no text; the refusal names it, so that the client knows which call was meant. */
+/** A numeric `call` is invalid, but the error still names it, so that the client knows which call failed. */
 const isCallId = (call: unknown): boolean => typeof call === 'string' || typeof call === 'number';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The call in a message; undefined when it is none. */
+/** The call in a message. Undefined if the message is not a call. */
 function callOf(fields: Fields): WebSocketCall | undefined {
   if (TEXT_FIELDS.some((name) => fields[name] !== undefined && typeof fields[name] !== 'string')) return undefined;
   if (fields['gap'] !== undefined && !GAP_WORDS.has(fields['gap'])) return undefined;
   return fields['kind'] === 'resume' || fields['kind'] === 'ping' ? (fields as unknown as WebSocketCall) : undefined;
 }
 
-/** One message as ws gives it: one buffer, or several. */
+/** The text of a message, which ws delivers as one buffer or several. */
 function textOf(data: RawData): string {
   if (Array.isArray(data)) return Buffer.concat(data).toString();
   return Buffer.isBuffer(data) ? data.toString() : Buffer.from(data).toString();
 }
 
-/** Of a message that is no JSON object: none. */
+/** The fields of a message; none if it is not a JSON object. */
 function parseFields(text: string): Fields {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,23 +1,23 @@
-// Answers kept under an Idempotency-Key, as the HTTP interface and the store share them; with `HostApi` of host-api.ts, which it is a part of.
+// Answers stored under an Idempotency-Key: the types that the HTTP interface and the store share.
 
-/** What a change has answered. */
+/** The answer of a change. */
 export interface KeptAnswer {
   readonly status: number;
   readonly body: unknown;
-  /** Those of the route itself: its ETag. */
+  /** Headers of the route itself, such as its ETag. */
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** One more row of a change's own unit. */
+/** A statement that joins the transaction of a change. */
 export interface JoinedRow {
   readonly sql: string;
   readonly parameters: readonly unknown[];
 }
 
-/** Asked for when a change's unit is made, with its result: the rows that keep its answer in that unit. None without a key. */
+/** Called with the result of a change when its transaction is built. Returns the rows that store the answer; none without a key. */
 export type Keep<T> = (result: T) => readonly JoinedRow[];
 
-/** Answers already given under an Idempotency-Key, kept with the state: the same request again gets the same answer. */
+/** Stored answers by Idempotency-Key: the same request again gets the same answer. */
 export interface IdempotencyStore {
   begin(
     key: string,
@@ -29,9 +29,9 @@ export interface IdempotencyStore {
     | { readonly kind: 'conflict' }
     | { readonly kind: 'running' }
   >;
-  /** What `finish` would store, for the unit of the change itself: with that it is there before anybody is answered. */
+  /** The rows that `finish` would write, for the transaction of the change itself. So the answer is stored before the client gets it. */
   keeping(key: string, route: string, answer: KeptAnswer): readonly JoinedRow[];
   finish(key: string, route: string, answer: KeptAnswer): Promise<void>;
-  /** The request failed and changed nothing that an answer should be kept for: the key is free again. */
+  /** Frees the key after a request that failed and changed nothing. */
   abandon(key: string, route: string): Promise<void>;
 }

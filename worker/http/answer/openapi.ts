@@ -1,11 +1,11 @@
-// The OpenAPI 3.1 document, made of the route table and the wire schemas: what is not in the table is not in it, and back.
+// Builds the OpenAPI 3.1 document from the route table and the wire schemas. The document lists exactly the routes of the table.
 import { STATUS_CODES } from 'node:http';
 import type { AnswerKind, QueryField, Route } from '../routes/route.ts';
 import { type SchemaName, schemas } from './schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The path of a route as the document writes it. */
+/** The path of a route in OpenAPI syntax. */
 export const documentPath = (path: string): string => path.replace(/\{(\w+)[+*]\}/g, '{$1}');
 
 export interface DocumentOptions {
@@ -51,7 +51,7 @@ function bodyOf({ body, raw, method }: Route): Json {
   return { requestBody: { required: false, content: { '*/*': { schema: {} } } } };
 }
 
-/** No body is read as an empty object (json-body.ts). */
+/** True if the schema has required fields. Without one, no body is accepted as an empty object. */
 const isNeeded = (body: SchemaName): boolean =>
   ((schemas[body] as { required?: readonly string[] }).required ?? []).length > 0;
 
@@ -100,7 +100,7 @@ function responsesOf(route: Route): Json {
   return Object.fromEntries(entries) as Json;
 }
 
-/** Where a platform's rules or a plugin answer, so they do with other statuses. */
+/** Adapters and plugins may answer with any status and media type. */
 const defaultOf = ({ answers }: Route): Json =>
   Object.values(answers).includes('any')
     ? { description: 'Another answer, or a problem', content: { ...problemContent, '*/*': { schema: {} } } }

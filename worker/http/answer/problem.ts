@@ -1,8 +1,8 @@
-// Errors on the wire: application/problem+json (RFC 9457) with a stable code, the request's id and a remedy where there is one.
+// Errors on the wire: application/problem+json (RFC 9457) with a stable code, the request id and, if known, a remedy.
 //
-//   P1  Title and status come from the catalogue; a detail never echoes input, a path of the machine or a stack.
-//   P2  What the host itself says (message, hint, details) goes to callers with full scope only; below 500 or as a named
-//       503. What HTTP decided before the route ran is the same for everyone, and so is what a plugin says to whoever asks.
+//   PROBLEM-1  Title and status come from the catalogue of errors. A detail never contains input, a file path or a stack.
+//   PROBLEM-2  Message, hint and details of the host go to callers with full scope only, and never with status 500. Errors from before the
+//              route ran, and errors that a plugin addresses to everyone, are the same for all callers.
 import { ERRORS, type ErrorCode } from '../../../shared/error-codes.ts';
 import { coerceError, type SvcError } from '../../../shared/svc-error.ts';
 import type { RequestContext } from '../request/request-context.ts';
@@ -15,7 +15,7 @@ export interface ProblemAnswer {
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** The answer for anything that was thrown while a request was served. */
+/** The answer for a value thrown while a request was served. */
 export function problemOf(thrown: unknown, context: RequestContext): ProblemAnswer {
   const error = coerceError(thrown);
   const { title, status } = ERRORS[error.code];
@@ -31,7 +31,7 @@ export function problemOf(thrown: unknown, context: RequestContext): ProblemAnsw
   return { status, headers: headersOf(error, status), text: JSON.stringify(problem) };
 }
 
-/** A problem without a request: what a connection is told whose bytes are no request. */
+/** A problem document for bytes that are no request. */
 export function bareProblem(code: ErrorCode, requestId: string): string {
   const { title, status } = ERRORS[code];
   return JSON.stringify({ type: typeOf(code), title, status, code, requestId });

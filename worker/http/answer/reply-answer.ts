@@ -1,4 +1,4 @@
-// What a webhook or a plugin answers, made into an answer of ours: framing and connection stay with the server.
+// Converts the answer of a webhook or a plugin. The server keeps control of framing and connection.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { HttpReply } from '../api/delivery-api.ts';
 import type { Answer } from '../routes/route.ts';
@@ -14,7 +14,7 @@ const NOT_THEIRS = new Set([
   'trailer',
 ]);
 
-/** Drops headers that would break the framing of the connection, and those that guard every answer. Throws `plugin_failed` for a status that ends no request. */
+/** Drops headers that would break the framing, and security headers. Throws `plugin_failed` for a status outside 200 to 599. */
 export function answerOf({ status, headers = {}, json, text }: HttpReply): Answer {
   if (!(Number.isInteger(status) && status >= 200 && status <= 599))
     throw new SvcError('plugin_failed', `an answer has the status ${status}`);

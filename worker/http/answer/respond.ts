@@ -1,4 +1,4 @@
-// Writing an answer: one place that sets the headers every answer carries, the length, and what HEAD and a stopping host need.
+// Writes every answer: common headers, the length, and the rules for HEAD and for a stopping host.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { contextOf } from '../request/request-context.ts';
 import type { Answer } from '../routes/route.ts';
@@ -8,7 +8,7 @@ import { API_HEADERS } from './security-headers.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Sends the whole answer. Headers of the answer win over what every answer carries. */
+/** Sends the whole answer. Headers of the answer override the common ones. */
 export function respond(response: ServerResponse, answer: Answer, requestId: string): void {
   const content = contentOf(answer);
   const headers: Record<string, string | number> = { 'X-Request-Id': requestId, ...API_HEADERS };
@@ -16,11 +16,11 @@ export function respond(response: ServerResponse, answer: Answer, requestId: str
   addHeaders(headers, answer.headers);
   if (answer.status !== 204 && answer.status !== 304) headers['Content-Length'] = content?.length ?? 0;
   response.writeHead(answer.status, headers);
-  // A string goes out in one write together with the headers, a buffer does not.
+  // Node writes a string together with the headers in one packet, a buffer separately.
   response.end(content?.data);
 }
 
-/** Sends the problem that a thrown value stands for; ends the connection when a body was left unread. */
+/** Sends the problem document for a thrown value. Ends the connection if a body is left unread. */
 export function respondProblem(request: IncomingMessage, response: ServerResponse, thrown: unknown): void {
   const context = contextOf(request);
   if (response.headersSent || response.destroyed) {
@@ -28,13 +28,13 @@ export function respondProblem(request: IncomingMessage, response: ServerRespons
     return;
   }
   const { status, headers, text } = problemOf(thrown, context);
-  response.statusMessage = ''; // of an answer that could not be sent
+  response.statusMessage = ''; // may be left from an answer that could not be sent
   const answer = { status, text, headers: { ...headers, 'Content-Type': PROBLEM_TYPE } };
   if (request.complete || !hasUnreadBody(request)) return respond(response, answer, context.requestId);
   respondThenLinger(request, response, { ...answer, headers: { ...answer.headers, Connection: 'close' } });
 }
 
-/** A client that still sends its body is to read this, too. */
+/** Keeps the connection open for a while, so that a client that still sends its body can read the answer. */
 function respondThenLinger(
   request: IncomingMessage,
   response: ServerResponse,
@@ -55,7 +55,7 @@ function respondThenLinger(
 const hasUnreadBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
-/** Headers for a response that somebody else writes: the event stream. */
+/** Sets the common headers on a response that its handler writes, such as the event stream. */
 export function prepareStream(
   response: ServerResponse,
   headers: Readonly<Record<string, string>>,
@@ -73,7 +73,7 @@ function setHeaders(response: ServerResponse, headers: Readonly<Record<string, s
   }
 }
 
-/** Names are compared as they are: routes and plugins may write them in another case, which then wins. */
+/** Header names are case-insensitive. A header of a route or a plugin replaces ours, whatever its case. */
 function addHeaders(headers: Record<string, string | number>, more: Answer['headers']): void {
   if (more === undefined) return;
   for (const name in more) {

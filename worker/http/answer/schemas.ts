@@ -1,5 +1,5 @@
-// The wire schemas by the name under which routes and the OpenAPI document speak of them. Loaded when the first body is
-// checked or the document is asked for, not at the start: TypeBox takes its time to load. Types are free.
+// The wire schemas by the names that routes and the OpenAPI document use.
+// Loaded with the first body or document, because TypeBox is slow to load. Type imports cost nothing.
 import type { Static } from 'typebox';
 import { chatMessagesSchema, chatPressSchema, chatSaySchema, chatTakenSchema } from '../../../shared/api/chat.ts';
 import { endpointSchema, endpointsSchema } from '../../../shared/api/endpoint.ts';

@@ -1,7 +1,7 @@
-// Headers that every answer carries, as constants: the API and the chat page differ in their content policy alone.
-// `Strict-Transport-Security` belongs to the TLS edge; no header names the server or its version.
+// Headers of every answer, as constants. The API and the chat page differ in their content policy only.
+// The TLS proxy sets `Strict-Transport-Security`. No header names the server or its version.
 
-/** Of every answer, whoever wrote it: lower-case names that a plugin or a platform's adapter does not set. */
+/** Security headers, in lower case, that a plugin or an adapter cannot override. */
 export const OURS: ReadonlySet<string> = new Set([
   'x-content-type-options',
   'referrer-policy',
@@ -15,14 +15,14 @@ const COMMON = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const;
 
-/** For everything that is not a page: nothing may load, frame or run it. */
+/** For everything but the page: a browser may load, frame or run nothing of it. */
 export const API_HEADERS: Readonly<Record<string, string>> = {
   ...COMMON,
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; object-src 'none'",
   'Cache-Control': 'no-store',
 };
 
-/** For the chat page and its files: own scripts, styles and connections, nothing inline, nothing from elsewhere. */
+/** For the chat page and its files: own scripts, styles and connections, nothing inline and nothing from other origins. */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   ...COMMON,
   'Content-Security-Policy':

@@ -1,6 +1,6 @@
-// The files of the page, held in memory by name. A request can only name a file that was found when the folder was read,
-// so no path of a request ever reaches the file system. Read at the first request; read again after a new build
-// (index.html changed), looked for at most once a second. No folder: no files.
+// Files of the chat page, held in memory by name. Only names found in the folder match, so no request path reaches the file system.
+// Read at the first request, and again after a new build (a changed index.html), checked once a second at most. Without a folder there are
+// no files.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
@@ -9,7 +9,7 @@ export interface StaticFile {
   readonly bytes: Buffer;
   readonly etag: string;
   readonly contentType: string;
-  /** Its name holds a hash of its content: it never changes. */
+  /** The name contains a hash of the content, so the content never changes. */
   readonly isHashed: boolean;
 }
 
@@ -54,7 +54,7 @@ export class StaticFiles {
   }
 }
 
-/** Regular files with a known ending; source maps and dot files stay unserved. */
+/** Regular files with a known extension. Source maps and dot files are not served. */
 function readFolder(folder: string): ReadonlyMap<string, StaticFile> {
   const files = new Map<string, StaticFile>();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

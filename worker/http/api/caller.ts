@@ -1,9 +1,12 @@
-// Who asks, and the settings by which the HTTP interface knows them.
+// The caller of a request, and the settings of the HTTP interface.
 import type { Secret } from '../../../shared/secret.ts';
 
 export type Scope = 'none' | 'demo' | 'full';
 
-/** Who asks: kept as `actor` with what follows from the request. `token:<name>` over HTTP, `control` over the local socket, `offline` at the file. */
+/**
+ * An authenticated caller. `actor` is stored with the caller's changes. Values are `token:<name>` (HTTP), `control` (local socket) and
+ * `offline` (commands without a host).
+ */
 export interface Caller {
   readonly scope: 'demo' | 'full';
   readonly actor: string;
@@ -21,7 +24,7 @@ export interface HttpSettings {
   readonly base: string;
   readonly tokens: readonly NamedToken[];
   readonly corsOrigins: readonly string[];
-  /** Of `http.publicUrl`: what browsers send as this host's own, whatever a proxy makes of Host. */
+  /** Origin of `http.publicUrl`. Browsers send it as this host's own origin, even if a proxy rewrites Host. */
   readonly publicOrigin: string | undefined;
   readonly trustedProxies: readonly string[];
   readonly limits: {

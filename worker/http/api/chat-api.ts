@@ -1,9 +1,9 @@
-// What the chat page asks of the host.
+// The interface between the chat page and the host.
 import type { Keep } from '../answer/kept-answer.ts';
 
-/** The sandbox adapter's side of the chat page: full scope only, since texts of people are in it. */
+/** Needs full scope, because it shows texts of people. */
 export interface ChatApi {
-  /** Stored before it resolves; `delivery` makes a repeat recognisable. */
+  /** Resolves once the message is stored. `delivery` identifies a repeat. */
   say(
     message: {
       readonly person: string;
@@ -23,7 +23,7 @@ export interface ChatApi {
     },
     keep?: Keep<ChatTaken>,
   ): Promise<ChatTaken>;
-  /** The newest messages of a conversation, or those that changed after a cursor, oldest first, as people see them now. */
+  /** The newest messages of a conversation, or those changed after a cursor; oldest first, in their current form. */
   messages(query: {
     readonly person: string;
     readonly room: string | undefined;
@@ -38,9 +38,9 @@ export interface ChatTaken {
 export interface ChatMessagePage {
   readonly messages: readonly ChatMessage[];
   readonly cursor: number;
-  /** There is more behind the cursor. */
+  /** More messages follow the cursor. */
   readonly more: boolean;
-  /** There are messages from before these that are not in the answer. */
+  /** Older messages exist that this answer leaves out. */
   readonly older: boolean;
 }
 export interface ChatMessage {

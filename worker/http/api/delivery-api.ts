@@ -1,4 +1,4 @@
-// Requests for code of plugins and adapters: webhooks, WebSockets that platforms open, routes of plugins.
+// Requests for code of plugins and adapters: webhooks, WebSockets opened by platforms, routes of plugins.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Scope } from './caller.ts';
@@ -16,30 +16,33 @@ export interface RawDelivery {
 export interface HttpReply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** At most one of the two. */
+  /** At most one of `json` and `text`. */
   readonly json?: unknown;
   readonly text?: string;
 }
 
-/** WebSockets that platforms open to us, at the addresses of their webhooks. */
+/** WebSockets that platforms open to the host, at the addresses of their webhooks. */
 export interface PlatformSockets {
-  /** True where an account may be spoken to over a WebSocket. */
+  /** True if the account at this path accepts a WebSocket. */
   takes(path: string): boolean;
-  /** Verifies the request, before anything is switched; gives what completes the handshake. Throws SvcError. */
+  /** Verifies the request before the switch and returns the function that completes the handshake. Throws SvcError. */
   open(delivery: RawDelivery): (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** Those that are open now: they end with their accounts, not with the HTTP interface. */
+  /** Open WebSockets. WebSockets end with their accounts, not with the HTTP interface. */
   readonly count: number;
 }
 
 export interface DeliveryApi {
-  /** How many bytes a delivery to this path may have, or undefined when nothing is there. */
+  /** Maximum size in bytes of a delivery to this path. Undefined if the path has no webhook. */
   limit(path: string): number | undefined;
-  /** What answers a GET at this path; undefined where nothing does. */
+  /** The handler of a GET at this path, by which a platform verifies the address. Undefined if there is none. */
   challenge(path: string): ((delivery: RawDelivery) => HttpReply) | undefined;
-  /** Verifies, stores, then answers. */
+  /** Verifies and stores the delivery, then resolves with the answer. */
   deliver(delivery: RawDelivery): Promise<HttpReply>;
   readonly sockets: PlatformSockets;
-  /** A plugin's own route below `<base>/plugins/<slot>`; `path` starts with a slash; HEAD comes as GET; a method that is not there gives `allow`; undefined when there is none; `scope` is checked by the caller first. */
+  /**
+   * A plugin's route below `<base>/plugins/<slot>`; undefined if there is none. `path` starts with a slash, and HEAD is passed as GET.
+   * An unknown method yields `allow`. The caller checks `scope` before `run`.
+   */
   pluginRoute(
     method: string,
     slot: string,

@@ -1,10 +1,10 @@
-// Accounts, as an operator looks at them and acts on them.
+// Accounts (endpoints), for an operator to read and control.
 import type { Keep } from '../answer/kept-answer.ts';
 import type { Caller } from './caller.ts';
 import type { PageRequest, Shown } from './items-api.ts';
 
 export interface EndpointPage {
-  /** By id. */
+  /** Ordered by id. */
   readonly endpoints: readonly Readonly<Record<string, unknown>>[];
   /** Cursor of the next page; absent at the end. */
   readonly next?: string;
@@ -13,7 +13,7 @@ export interface EndpointPage {
 
 export interface EndpointControl {
   list(request: Pick<PageRequest, 'after' | 'limit' | 'texts'>): Promise<EndpointPage>;
-  /** `id` is `<owner>:<name>` or the short `<name>`; `texts`: with what demo scope does not see. Throws `not_found`. */
+  /** `id` is `<owner>:<name>` or the short `<name>`. `texts` adds fields that demo scope does not see. Throws `not_found`. */
   show(
     id: string,
     texts: boolean,

@@ -5,7 +5,7 @@ import type { Caller } from './caller.ts';
 
 export interface StreamRequest {
   readonly caller: Caller;
-  /** `Last-Event-ID`, which beats `?lastEventId=`. */
+  /** The header `Last-Event-ID`, which overrides `?lastEventId=`. */
   readonly lastEventId: string | undefined;
   readonly types: string | undefined;
   readonly endpoints: string | undefined;
@@ -13,7 +13,7 @@ export interface StreamRequest {
 }
 
 export interface EventGateway {
-  /** Takes over the response and streams until either side ends; to HEAD, headers alone. Throws SvcError before the first byte. */
+  /** Takes over the response and streams until either side ends. HEAD gets headers only. Throws SvcError before the first byte. */
   stream(request: IncomingMessage, response: ServerResponse, options: StreamRequest): Promise<void>;
   page(options: {
     readonly caller: Caller;
@@ -24,11 +24,11 @@ export interface EventGateway {
   }): Promise<Readonly<Record<string, unknown>>>;
   /** Completes the WebSocket handshake of an authenticated request. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void;
-  /** `<epoch>.<seq>` now: the header `Svc-Event-Position`, read before the data. */
+  /** The current `<epoch>.<seq>`, for the header `Svc-Event-Position`. Read it before the data of an answer. */
   position(): string;
-  /** Open streams of one token, for `streamsPerToken`. */
+  /** Number of open streams of one token, limited by `streamsPerToken`. */
   openStreams(actor: string): number;
-  /** Ends streams whose token is gone, after a reload: 1008. */
+  /** Ends streams whose token a reload removed. A WebSocket closes with 1008. */
   closeRevoked(validActors: ReadonlySet<string>): void;
   drain(): Promise<void>;
 }

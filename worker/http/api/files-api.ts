@@ -1,9 +1,9 @@
 // Stored files behind signed links.
 import type { Readable } from 'node:stream';
 
-/** A stored file, open; whoever asked for it closes it. */
+/** An open file. The caller closes it. */
 export interface OpenFile {
-  /** One line without controls. */
+  /** One line without control characters. */
   readonly name: string;
   readonly mime: string;
   readonly bytes: number;

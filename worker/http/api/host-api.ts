@@ -1,5 +1,5 @@
-// What the HTTP interface asks of the host: a port a feature. `worker/host/host-api.ts` joins them; routes hold no rules of their own and see
-// nothing else. Failures that a client should read are thrown as SvcError: its code gives status and title (shared/error-codes.ts).
+// The host as the HTTP interface sees it: one interface per feature. Routes contain no rules of their own.
+// Errors for clients are thrown as SvcError, whose code determines status and title.
 import type { IdempotencyStore } from '../answer/kept-answer.ts';
 import type { HttpSettings } from './caller.ts';
 import type { ChatApi } from './chat-api.ts';
@@ -24,9 +24,9 @@ export interface HostApi {
   readonly events: EventGateway;
   readonly files: FilesApi;
   readonly idempotency: IdempotencyStore;
-  /** What people write on the chat page and in `svc chat`; answers come over the event stream and `chat.messages`. */
+  /** The chat page and `svc chat`. Replies arrive over the event stream and `chat.messages`. Undefined without a sandbox account. */
   readonly chat: ChatApi | undefined;
-  /** Counted and logged: `auth_failed` is a token that is not known, `refused` whatever else ended before its route ran. */
+  /** Counts and logs a request. `auth_failed`: an unknown token. `refused`: any other end before the route ran. */
   observe(fact: {
     readonly kind: 'request' | 'auth_failed' | 'refused';
     readonly route: string;

@@ -1,17 +1,17 @@
-// Whether what comes in is handled now.
+// Ingress: whether incoming messages are handled now, or paused.
 import type { IngressChange, IngressState } from '../../../shared/api/runtime.ts';
 import type { Keep } from '../answer/kept-answer.ts';
 import type { Caller } from './caller.ts';
 
 export interface AskedOfIngress {
-  /** Left out: any state. */
+  /** Accepts the state that the change is meant for. Left out: any state. */
   readonly isMeant?: (state: IngressState) => boolean;
   readonly keep?: Keep<IngressState>;
 }
 
 export interface IngressApi {
-  /** Throws `storage_unavailable` while it is not known. */
+  /** Throws `storage_unavailable` while the state is not loaded. */
   state(): IngressState;
-  /** Throws `precondition_failed` where the state is not the one that is meant. */
+  /** Throws `precondition_failed` if `isMeant` rejects the current state. */
   set(caller: Caller, change: IngressChange, asked: AskedOfIngress): Promise<IngressState>;
 }

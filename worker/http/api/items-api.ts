@@ -1,4 +1,4 @@
-// Inbox and outbox, as an operator looks at them and acts on them.
+// Inbox and outbox, for an operator to read and change.
 import type { Keep } from '../answer/kept-answer.ts';
 import type { Caller } from './caller.ts';
 
@@ -8,7 +8,7 @@ export interface PageRequest {
   readonly limit: number;
   readonly state: string | undefined;
   readonly endpoint: string | undefined;
-  /** False for demo: no texts, no names of people. */
+  /** False for demo scope: without texts and names of people. */
   readonly texts: boolean;
 }
 
@@ -19,18 +19,17 @@ export interface Page {
   readonly total: number;
 }
 
-/** A thing as it is shown after a change of it. */
+/** A resource in its state after a change. */
 export type Shown = Readonly<Record<string, unknown>>;
 
-/** A store of items that an operator looks at and acts on: inbox and outbox. */
 export interface ItemStore {
   page(request: PageRequest): Promise<Page>;
-  /** Throws `not_found`. The revision goes out as ETag. */
+  /** Throws `not_found`. The revision is sent as ETag. */
   show(
     id: string,
     texts: boolean,
   ): Promise<{ readonly item: Readonly<Record<string, unknown>>; readonly revision: string }>;
-  /** Puts a dead (outbox: dead or unknown) item back in line. Throws `not_found`, `conflict`, `precondition_failed`. */
+  /** Queues a dead item again; in the outbox also an unknown one. Throws `not_found`, `conflict`, `precondition_failed`. */
   replay(
     id: string,
     change: {
@@ -40,7 +39,7 @@ export interface ItemStore {
       readonly keep?: Keep<Shown>;
     },
   ): Promise<Shown>;
-  /** An open item is not handled (outbox: not sent) until it is replayed. Throws as `replay` does. */
+  /** Keeps an open item from being handled (outbox: sent) until it is replayed. Throws as `replay` does. */
   hold(id: string, change: ReasonedChange): Promise<Shown>;
   drop(id: string, change: ReasonedChange): Promise<Shown>;
 }

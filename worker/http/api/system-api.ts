@@ -9,31 +9,31 @@ export interface ProcessStatus {
 
 export interface NextGeneration {
   readonly generation: number;
-  /** What can be said of its accounts without asking their platforms. */
+  /** Warnings about its accounts that need no request to their platforms. */
   readonly warnings: readonly string[];
 }
 
-/** Another generation; or, where it cannot take a change in, another process. */
+/** A new generation, or `restarts` if the change needs a new process. */
 export type Reloaded = NextGeneration | 'restarts';
 
 export interface ReloadOptions {
   readonly orRestart: boolean;
-  /** Asked when its turn has come; false: `precondition_failed`. Left out: always. */
+  /** Called when the reload's turn has come. False throws `precondition_failed`. Left out: always true. */
   readonly isMeant?: () => boolean;
   readonly keep?: Keep<Reloaded>;
 }
 
-/** What routes ask of the host itself. Failures that a client should read are thrown as SvcError. */
+/** The host itself, as routes see it. Errors for clients are thrown as SvcError. */
 export interface SystemApi {
   ready(): boolean;
   readiness(): ReadinessReport;
   status(): Promise<ProcessStatus>;
-  /** Refuses with `no_restart_owner` or `too_many_requests`; otherwise the drain begins after the answer. */
+  /** Throws `no_restart_owner` or `too_many_requests`; otherwise the drain begins after the answer. */
   requestRestart(caller: Caller, keep?: Keep<'restarts'>): Promise<void>;
   reload(caller: Caller, options: ReloadOptions): Promise<NextGeneration>;
   plugins(): {
     readonly plugins: readonly (Readonly<Record<string, unknown>> & { readonly capabilities: readonly string[] })[];
-    /** Handlers in the order in which they are asked about what arrives. */
+    /** Handlers, in the order in which they are asked about a message. */
     readonly order: readonly (Readonly<Record<string, unknown>> & { readonly capability: string })[];
   };
   /** Effective configuration, secrets masked, with the source of each value. */
@@ -46,7 +46,7 @@ export interface SystemApi {
   }): Promise<readonly unknown[]>;
   /** Prometheus text exposition format 0.0.4. */
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
-  /** The generation that serves, and why the newest configuration does not, where that is so. */
+  /** The serving generation. If the newest configuration is not served, the reason too. */
   serving(): {
     readonly generation: number | null;
     readonly lastFailure?: { readonly code: string; readonly reason: string | null } | null;

@@ -3,6 +3,6 @@ import type { WebhookAddress } from '../../../shared/api/webhook.ts';
 
 export interface WebhookControl {
   list(): readonly WebhookAddress[];
-  /** Tells the platform the address of this endpoint. Throws `not_found`, `conflict`, `endpoint_unavailable`, `platform_refused`. */
+  /** Registers the endpoint's address at the platform. Throws `not_found`, `conflict`, `endpoint_unavailable`, `platform_refused`. */
   register(id: string): Promise<WebhookAddress & { readonly done: string }>;
 }

@@ -1,9 +1,9 @@
-// Who asks: the Authorization header against every configured token.
+// Authenticates a request: its Authorization header against every configured token.
 //
-//   A1  Digests that begin with a random key of the process are compared, all of them, without an early end: time tells nothing.
-//   A2  No header or another scheme: 401. `Bearer` with malformed credentials: 400. Unknown: 401 `invalid_token`.
-//   A3  Wrong tokens spend the budget of their source; a valid token is never refused because of it.
-//   A4  Tokens are read from the settings at each request: a reload changes them at once.
+//   AUTH-1  Comparison is in constant time: all digests are compared, and each is keyed with a random value of the process.
+//   AUTH-2  No header or another scheme is 401. `Bearer` with malformed credentials is 400. An unknown token is 401 `invalid_token`.
+//   AUTH-3  Wrong tokens spend the budget of their source address. A valid token is never refused because of that budget.
+//   AUTH-4  Tokens are read from the settings at each request, so a reload changes them at once.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isBearerToken } from '../../../shared/bearer-token.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -51,7 +51,7 @@ export class Authenticator {
     this.#budget = budget;
   }
 
-  /** The identity behind the credentials; throws what the client is to read. */
+  /** Resolves with the identity of the token. Throws the error that the client reads. */
   async authenticate(credentials: Credentials, address: string, tokens: readonly NamedToken[]): Promise<Identity> {
     if (credentials.kind === 'absent') throw unauthorized();
     if (credentials.kind === 'malformed') throw malformed();
@@ -65,12 +65,12 @@ export class Authenticator {
     });
   }
 
-  /** True for a token of the host, whatever its scope; spends nothing of a budget. */
+  /** True for any configured token, whatever its scope. Spends no budget. */
   knows(credentials: Credentials, tokens: readonly NamedToken[]): boolean {
     return credentials.kind === 'token' && this.#find(credentials.token, tokens) !== undefined;
   }
 
-  /** Actors whose token and scope are the same as at the call before, or new: what the others hold open is to end. */
+  /** Actors that are new, or whose token and scope are unchanged since the last call. Open streams of all other actors must end. */
   validActors(tokens: readonly NamedToken[]): ReadonlySet<string> {
     const before = this.#announced;
     this.#announced = new Map(this.#digested(tokens).map((token) => [token.actor, token]));
@@ -107,7 +107,9 @@ export class Authenticator {
   }
 }
 
-/** The settings may be made anew at each request; the secrets in them are the same objects until a reload. */
+/**
+ * The settings object may be new at each request, but its secrets are the same objects until a reload. So they are compared by identity.
+ */
 const areSame = (one: readonly NamedToken[], other: readonly NamedToken[]): boolean =>
   one === other || (one.length === other.length && one.every((token, at) => isSame(token, other[at])));
 

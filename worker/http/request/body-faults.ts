@@ -1,13 +1,13 @@
-// What is wrong with a body, by its schema: place and expectation, never the value. A choice of several is one fault that names what may be chosen.
+// Describes how a body breaks its schema: path and expectation, never the value. Alternatives at a path become one fault that lists them.
 import type { ErrorObject } from 'ajv';
 
 const MOST_FAULTS = 5;
 const LONGEST_PLACE = 100;
 
-/** A line each, by place. */
+/** One line per fault, by path. */
 export function bodyFaults(errors: readonly ErrorObject[]): readonly string[] {
   const plain = errors.filter((error) => !isChoice(error));
-  // That none of several fits is said by what each of them wants.
+  // "No alternative matches" is dropped when the faults of the alternatives say more.
   const faults = (plain.length > 0 ? plain : errors).map(
     (error) => `${placeOf(error)} ${isAlternative(error) ? alternativesAt(error, plain) : expectationOf(error)}`,
   );
@@ -20,17 +20,17 @@ const isAlternative = ({ keyword }: ErrorObject): boolean => ['const', 'enum', '
 const placeOf = ({ instancePath }: ErrorObject): string =>
   instancePath === '' ? 'the body' : instancePath.slice(0, LONGEST_PLACE);
 
-/** The validator stops at the first fault: where there are several of one place, each is of another alternative. */
+/** The validator stops at the first fault. So several faults at one path belong to different alternatives. */
 function alternativesAt({ instancePath }: ErrorObject, errors: readonly ErrorObject[]): string {
   const here = errors.filter((error) => error.instancePath === instancePath);
   const words = [...new Set(here.flatMap(wordsOf))];
   const kinds = [...new Set(here.flatMap(({ keyword, params }) => (keyword === 'type' ? params['type'] : [])))];
-  const others = kinds.filter((kind) => !words.some((word) => typeof word === kind)); // what a word is by itself is not said
+  const others = kinds.filter((kind) => !words.some((word) => typeof word === kind)); // a type that the listed values already show is left out
   const listed = words.map((word) => JSON.stringify(word));
   return `must be ${[listed.length > 1 ? `one of ${listed.join(', ')}` : listed, others].flat().join(' or ')}`;
 }
 
-/** Of a constant or an enumeration. */
+/** The allowed values of a constant or an enumeration. */
 const wordsOf = ({ keyword, params }: ErrorObject): readonly unknown[] =>
   keyword === 'const' ? [params['allowedValue']] : keyword === 'enum' ? (params['allowedValues'] as unknown[]) : [];
 

@@ -1,14 +1,14 @@
-// Reading a body: bytes as they came, never more than the limit, refused before reading where its length is announced.
-// What the bytes mean is decided elsewhere (json-body.ts, the webhook's own adapter).
+// Reads a body as bytes, up to a limit. A body whose Content-Length exceeds the limit is refused before it is read.
+// Parsing is left to the caller: JSON for the API, the adapter for a webhook.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { FREE_BYTES, HeldBodies, type HeldBody } from './held-bodies.ts';
 import { contextOf } from './request-context.ts';
 
-/** Of this process: its memory is what is bounded. */
+/** One instance a process, because it bounds the memory of the process. */
 const held = new HeldBodies();
 
-/** The whole body. Throws `body_too_large`, `overloaded`, or `invalid_request` when the client went away. */
+/** Resolves with the whole body. Throws `body_too_large`, `overloaded`, `request_timeout`, or `invalid_request` if the client goes away. */
 export async function readBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -34,7 +34,7 @@ export async function readBody(
     };
     const open = (): HeldBody => {
       const body = held.open(address, () => refuse(tooSlow()));
-      response.once('close', body.close); // until it is answered, somebody has it
+      response.once('close', body.close); // the bytes stay in memory until the request is answered
       return body;
     };
     const onData = (chunk: Buffer): void => {

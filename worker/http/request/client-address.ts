@@ -1,5 +1,4 @@
-// Addresses of clients: whose a request is after trusted proxies (Express reads the header from the right, and stops at the
-// first hop that is not listed).
+// The client address of a request behind trusted proxies. Express reads X-Forwarded-For from the right, up to the first untrusted hop.
 import type { IncomingMessage } from 'node:http';
 import type { Express } from 'express';
 import type { HttpLog } from '../log.ts';
@@ -14,7 +13,7 @@ export class ClientAddresses {
     this.#log = log;
   }
 
-  /** The client's address; the peer's own when nothing is trusted. */
+  /** The client's address, or the peer's if no proxy is trusted. */
   of(request: IncomingMessage, proxies: readonly string[]): string {
     const peer = request.socket.remoteAddress ?? '';
     if (proxies.length === 0) return peer;
@@ -22,7 +21,7 @@ export class ClientAddresses {
     return (request as IncomingMessage & { readonly ip?: string }).ip ?? peer;
   }
 
-  /** True when this peer speaks for others, so that its connections are not one client's. */
+  /** True if the peer is a trusted proxy, so its connections belong to many clients. */
   isProxy(peer: string, proxies: readonly string[]): boolean {
     if (proxies.length === 0) return false;
     this.#use(proxies);

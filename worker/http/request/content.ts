@@ -1,4 +1,5 @@
-// The content of a request: bytes where its route takes them as they come, else JSON that its schema has found good. Below /api no token is in it.
+// Reads the content of a request: raw bytes if the route asks for them, otherwise JSON that its schema accepts.
+// Below /api, a body that contains a token is refused.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { within } from '../../../shared/time/abort.ts';
@@ -23,12 +24,12 @@ export interface ContentOf {
 }
 
 export interface Content {
-  /** Undefined where the route has no schema. */
+  /** Undefined if the route has no schema. */
   readonly value: unknown;
   readonly bytes: Buffer;
 }
 
-/** For a caller who is not let in, no more is read, and no longer. */
+/** Limits on reading the body of a caller who is about to be refused. */
 const STRANGER_BYTES = 16 * 1024;
 const STRANGER_MS = 500;
 const NO_BYTES = Buffer.alloc(0);
@@ -59,8 +60,8 @@ export async function readContent(
 }
 
 /**
- * For a caller who is about to be refused: throws where the token is in the body, which they can mend. Only a small body that has fields is
- * read for that, where it comes at once, and none that they would first have to be asked for.
+ * Before a caller is refused, tells them if the token is in the body, which they can correct. Throws `invalid_request` then.
+ * Only a small body with fields is read, if it arrives at once. A client that waits for `100 Continue` is not asked to send one.
  */
 export async function refuseTokenOfStranger(
   parts: ContentParts,

@@ -1,5 +1,6 @@
-// Other origins: exact, listed ones only, and never with cookies. The host's own origin needs no CORS and is always
-// allowed where the Origin header is checked (WebSocket). The lists are fixed: nothing that was sent is reflected.
+// CORS: exact origins from the configuration, never with cookies. The lists of methods and headers are fixed, and nothing sent is
+// reflected.
+// The host's own origin needs no CORS. A WebSocket checks the Origin header itself and always accepts the host's own.
 import type { IncomingMessage } from 'node:http';
 import type { HttpSettings } from '../api/caller.ts';
 

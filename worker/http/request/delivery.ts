@@ -1,9 +1,9 @@
-// A request as webhooks and plugin routes see it: bytes, and headers by lower-case name, nothing interpreted. A token of the host is for the
-// host alone: they see an Authorization header only where it is something else.
+// A request in the form that webhooks and plugin routes see: raw bytes, and headers by lower-case name.
+// A token of the host is removed from the headers, because adapters and plugins must not see it.
 import type { RawDelivery } from '../api/delivery-api.ts';
 import type { Exchange } from '../routes/route.ts';
 
-/** Made when the body is complete: that moment is when it was received. */
+/** Call it when the body is complete: `receivedAt` is set to now. */
 export function deliveryOf(
   { request, query, bytes, isTokenOurs }: Pick<Exchange<undefined>, 'request' | 'query' | 'bytes' | 'isTokenOurs'>,
   path: string,

@@ -1,7 +1,7 @@
-// How many wrong tokens one source may try: ten a minute, then 429 until its minute ends. Only failures are counted and
-// only failures are refused, so a flood of wrong tokens never locks a valid one out. IPv6 sources count by subnet.
-// Memory is bounded: beyond 10,000 sources a minute the rest share one budget. The store counts by the wall clock: once that is set back, all begin
-// anew, because nobody would be let in before it has caught up.
+// Limits wrong tokens per source: ten a minute, then 429 until that minute ends. IPv6 sources count by subnet.
+// Only failures are counted and refused, so a flood of wrong tokens never locks out a valid one.
+// Memory is bounded: beyond 10,000 sources a minute, the others share one budget.
+// The store counts by the wall clock. If that is set back, all counts are reset, or a source would wait until the clock catches up.
 import type { MemoryStore } from 'express-rate-limit';
 import { systemClock } from '../../../shared/time/clock.ts';
 import { ClockSteps } from '../../../shared/time/clock-steps.ts';
@@ -32,7 +32,7 @@ export class FailureBudget {
     this.#windowMs = windowMs;
   }
 
-  /** Counts a failure; gives the milliseconds to wait once the budget is spent, else undefined. */
+  /** Counts a failure. Returns the milliseconds to wait once the budget is spent, otherwise undefined. */
   async spend(address: string): Promise<number | undefined> {
     const counted = await (this.#opening ??= open(this.#windowMs));
     if (this.#steps.setBack() > 0) await counted.store.resetAll();
@@ -48,7 +48,7 @@ export class FailureBudget {
   }
 }
 
-/** Loaded with the first failure: a start needs none of it. */
+/** Loaded at the first failure, to keep it out of the start. */
 async function open(windowMs: number): Promise<Counted> {
   const { ipKeyGenerator, MemoryStore } = await import('express-rate-limit');
   const store = new MemoryStore();

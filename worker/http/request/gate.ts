@@ -1,8 +1,8 @@
-// The gate: what is decided about a request before any code of a route runs. Used alike for requests and for upgrades.
+// Everything that is decided about a request before code of its route runs. Requests and upgrades share it.
 //
-//   G1  One parse of the target decides everything (target.ts).
-//   G2  Order: 400 for target and headers, 404, 405, then 401 and 403.
-//   G3  A token in a query is refused below /api whoever sends it; one in a body, when the body is read (content.ts).
+//   GATE-1  The target is parsed once, and every decision uses that result.
+//   GATE-2  The order is: 400 for target and headers, 404, 405, then 401 and 403.
+//   GATE-3  Below /api a token in the query is refused for every caller. A token in a body is refused when the body is read.
 import type { IncomingMessage } from 'node:http';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { StaticFiles } from '../answer/static-files.ts';
@@ -27,10 +27,10 @@ export interface Passed {
   readonly target: Target;
 }
 
-/** Not what it is: whoever may not ask for anything reads this too. */
+/** Does not name the configured path, because strangers read it too. */
 const OUTSIDE = 'All but /pub/health and /pub/ready is below the path that http.base of the configuration names.';
 
-/** G1, G2 up to 405. Throws what the client is to read. */
+/** Finds the route of a request. Throws 400, 404 or 405 for the client, in that order. */
 export function findRoute({ port, files, table }: GateParts, request: IncomingMessage): Passed {
   const target = readTarget(request);
   const headFault = findHeadFault(request);
@@ -41,7 +41,7 @@ export function findRoute({ port, files, table }: GateParts, request: IncomingMe
   return { found: table.find({ method: request.method ?? '', path, port, files }), target };
 }
 
-/** 401 or 403 for what the scope asks; fills in the caller. */
+/** Authenticates for a scope and stores the caller in the request's context. Throws 401 or 403. */
 export async function admit(
   { port, authenticator }: GateParts,
   request: IncomingMessage,
@@ -69,6 +69,6 @@ function readTarget(request: IncomingMessage): Target {
 /** Health and readiness answer at the root too. */
 function pathBelowBase(path: string, base: string): string | undefined {
   if (base === '' || path === '/pub/health' || path === '/pub/ready') return path;
-  if (path === base) return '/'; // the page, which leads to its address with the slash
+  if (path === base) return '/'; // the page, which redirects to the address with a slash
   return path.startsWith(`${base}/`) ? path.slice(base.length) : undefined;
 }

@@ -1,9 +1,9 @@
-// Bodies that come in pieces: their number, and how many bytes of them are in memory, in all and of one client. Nobody is known yet while a body
-// comes in, and a webhook takes up to 25 MiB of anybody.
+// Bounds bodies that arrive in pieces: their number and their bytes in memory, in all and per client. A caller is not authenticated while a
+// webhook body arrives, and it may have up to 25 MiB.
 //
-//   Y1  At most 1,024 are under way. One more ends the oldest: a body that is sent in earnest is over long before.
-//   Y2  Where bytes have no room, bodies that are slow make room first: those that brought less than 5 KiB in their last 5 s, the oldest first.
-//       Else the new one is refused. A body of at most 64 KiB is never refused.
+//   BODY-1  At most 1,024 bodies are being received. Another body ends the oldest, since an honest body finishes long before.
+//   BODY-2  When bytes run short, slow bodies (less than 5 KiB in the last 5 s) are ended first, the oldest first. If that is not enough,
+//           the new body is refused. A body of at most 64 KiB is never refused.
 import { clientOf } from '../../../shared/ip-address.ts';
 
 export const FREE_BYTES = 64 * 1024;
@@ -14,17 +14,17 @@ const PACE_BYTES = 5 * 1024;
 const PACE_MS = 5_000;
 
 export interface HeldBody {
-  /** It grows; false where it may not. */
+  /** Reserves bytes for the body. False if there is no room. */
   take(bytes: number): boolean;
-  /** It is whole, and no longer makes room for others. */
+  /** The body is complete and no longer makes room for others. */
   whole(): void;
-  /** Nobody has it any more. */
+  /** Releases the body's bytes. */
   close(): void;
 }
 
 interface Coming {
   readonly client: string;
-  /** Ends it for another. */
+  /** Ends this body to make room for another. */
   readonly end: () => void;
   bytes: number;
   recent: number;
@@ -33,7 +33,7 @@ interface Coming {
 
 export class HeldBodies {
   readonly #clients = new Map<string, number>();
-  /** In the order in which they began. */
+  /** In order of their start. */
   readonly #coming = new Set<Coming>();
   readonly #now: () => number;
   #bytes = 0;
@@ -42,16 +42,16 @@ export class HeldBodies {
     this.#now = now;
   }
 
-  /** Whether so many more would be too many, after the slow ones have made room. */
+  /** True if that many more bytes have no room, even after slow bodies were ended. */
   isFullFor(address: string, bytes: number): boolean {
     return !this.#hasRoom(clientOf(address), bytes);
   }
 
-  /** `end`: it has to make room; not called once it is whole. */
+  /** `end` is called if this body must make room for another, never after `whole`. */
   open(address: string, end: () => void): HeldBody {
     const coming: Coming = { client: clientOf(address), end, bytes: 0, recent: 0, pacedAt: this.#now() };
     this.#coming.add(coming);
-    if (this.#coming.size > MOST_BODIES) this.#endFirst(() => true); // Y1
+    if (this.#coming.size > MOST_BODIES) this.#endFirst(() => true); // too many at once: the oldest ends
     return {
       take: (bytes) => {
         if (coming.bytes + bytes > FREE_BYTES && !this.#hasRoom(coming.client, bytes)) return false;
@@ -76,7 +76,7 @@ export class HeldBodies {
     coming.pacedAt = this.#now();
   }
 
-  /** Y2. */
+  /** Ends slow bodies until the bytes have room. */
   #hasRoom(client: string, bytes: number): boolean {
     const lacks = (): boolean => this.#bytes + bytes > MOST_BYTES;
     const lacksOwn = (): boolean => (this.#clients.get(client) ?? 0) + bytes > MOST_OF_ONE;
@@ -86,7 +86,7 @@ export class HeldBodies {
     return !lacks() && !lacksOwn();
   }
 
-  /** False where there is none. Its bytes count no more: they are let go of at once. */
+  /** Ends the oldest matching body and stops counting its bytes. False if none matches. */
   #endFirst(is: (coming: Coming) => boolean): boolean {
     for (const coming of this.#coming) {
       if (!is(coming)) continue;

@@ -1,13 +1,13 @@
-// Idempotency-Key: the same change asked for twice is done once, and the second time gets the first answer.
+// Idempotency-Key: a repeated change is done once, and each repeat gets the first answer.
 //
-//   K1  A key belongs to one token and one route; with another request under it: 409 `idempotency_conflict`.
-//   K2  Answers that changed something are kept; after a failure the key is free again, because nothing was changed.
-//   K3  What cannot be stored of an end changes nothing of it: a change that was made is answered as made, a failure as what it was.
-//   K4  While the first request still runs, a second one is told to come back: 409 with Retry-After.
-//   K5  A change that is one unit of the store keeps its answer in that unit: the same request after a kill in between gets it. What ends
-//       a process or a connection keeps it before that begins: the kill has done the rest. Registering the address of a webhook is of no
-//       unit, since it is made at a platform. So it is free to be asked again after a kill, as after a failure, and may be: adapters owe that
-//       the same address registered twice is registered once (`webhook.register` of sdk/adapter.ts).
+//   IDEMPOTENCY-1  A key belongs to one token and one route. The same key with another request is 409 `idempotency_conflict`.
+//   IDEMPOTENCY-2  Answers of changes are kept. After a failure the key is free again, because nothing was changed.
+//   IDEMPOTENCY-3  A failure to store the outcome does not change the answer. A completed change is answered as completed, a failed one
+//                  with its error.
+//   IDEMPOTENCY-4  While the first request runs, a second one gets 409 with Retry-After.
+//   IDEMPOTENCY-5  A change that is one commit keeps its answer in that commit, so a repeat after a kill gets it. A change that ends a
+//                  process or a connection keeps its answer before. Registering a webhook happens at a platform, outside any commit. So
+//                  registering may run again after a kill, and adapters must make a second registration of an address harmless.
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { IdempotencyStore, KeptAnswer } from '../answer/kept-answer.ts';
@@ -16,15 +16,15 @@ import type { Answer, KeepAs } from '../routes/route.ts';
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 export interface KeyedRequest {
-  /** The header, where there is one. */
+  /** The value of the Idempotency-Key header, if there is one. */
   readonly key: string | undefined;
   readonly actor: string;
-  /** Method and path as they came. */
+  /** Method and path as they were sent. */
   readonly route: string;
   readonly bytes: Buffer;
 }
 
-/** Runs the change under its key. */
+/** Runs the change once per key. Throws `idempotency_conflict` and `conflict`. */
 export async function runOnce(
   store: IdempotencyStore,
   keyed: KeyedRequest,
@@ -63,7 +63,7 @@ async function runFirst(
     await store.abandon(key, route).catch(unstored);
     throw error;
   }
-  await store.finish(key, route, keptOf(answer)).catch(unstored); // in place of what its unit kept: it was decided before
+  await store.finish(key, route, keptOf(answer)).catch(unstored); // replaces the answer that the commit kept, which was decided earlier
   return answer;
 }
 
@@ -71,5 +71,5 @@ export const keepNone: KeepAs = () => () => [];
 
 const keptOf = ({ status, json, headers = {} }: Answer): KeptAnswer => ({ status, body: json, headers });
 
-/** K3. The key is free again: to ask for ever after what has ended would help nobody. */
+/** The outcome could not be stored, so the key is free again. Refusing repeats for ever would help no client. */
 const unstored = (): void => {};

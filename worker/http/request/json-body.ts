@@ -1,5 +1,5 @@
-// The JSON body of a request to /api: its media type, its bytes, its schema. Validators are compiled at the first request
-// that brings a body of that kind, never at the start of the process.
+// The JSON body of a request to /api: media type, bytes and schema.
+// A validator is compiled at the first request with that schema, so a start compiles none.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ValidateFunction } from 'ajv';
 import { loadAjv } from '../../../shared/load-ajv.ts';
@@ -10,18 +10,17 @@ import { bodyFaults } from './body-faults.ts';
 import { readStrictJson } from './strict-json.ts';
 import { type BodyCheck, isForm, refuseTokenInBody } from './token-elsewhere.ts';
 
-/** Validators by name of schema, each compiled once. */
 export class BodyValidators {
   readonly #compiled = new Map<SchemaName, Promise<ValidateFunction>>();
 
-  /** True where the schema has a field of this name at its top. */
+  /** True if the schema has a top-level field of this name. */
   async hasField(schema: SchemaName, field: string): Promise<boolean> {
     const { schemas } = await import('../answer/schemas.ts');
     const { properties = {} } = schemas[schema] as { readonly properties?: object };
     return Object.hasOwn(properties, field);
   }
 
-  /** Throws `invalid_request` naming place and expectation, never the value. */
+  /** Throws `invalid_request` with path and expectation, never the value. */
   async check(name: SchemaName, value: unknown): Promise<void> {
     let compiled = this.#compiled.get(name);
     if (compiled === undefined) {
@@ -52,7 +51,7 @@ export interface JsonRequest {
   readonly check: BodyCheck;
 }
 
-/** The value of the body, and its bytes; no body at all is an empty object. */
+/** The parsed body and its bytes. No body is an empty object. */
 export async function readJsonBody({
   request,
   response,

@@ -1,10 +1,10 @@
-// The query of a request to /api against the parameters that its route names: unknown ones are refused, so that a misspelt
-// filter never looks like an answer to the right one.
+// Checks the query of a request to /api against the parameters of its route. Unknown parameters are refused, so a misspelt filter is
+// noticed.
 import { MOST_PAGE_ITEMS } from '../../../shared/item-limits.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { QueryField } from '../routes/route.ts';
 
-/** What every list takes. */
+/** Parameters of every paged list. */
 export const PAGE_QUERY = {
   after: { type: 'string', description: 'Cursor: the `next` of the page before', maxLength: 500 },
   limit: { type: 'integer', description: 'How many', minimum: 1, maximum: MOST_PAGE_ITEMS, default: 50 },
@@ -12,7 +12,7 @@ export const PAGE_QUERY = {
 
 type Fields = Readonly<Record<string, QueryField>>;
 
-/** Throws `invalid_request`, naming the parameter of the table that is meant. Pure. */
+/** Throws `invalid_request` with the name of the parameter. Pure. */
 export function checkQuery(query: Readonly<Record<string, string | undefined>>, fields: Fields): void {
   for (const [name, value] of Object.entries(query)) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -43,7 +43,7 @@ function checkValue(name: string, value: string, field: QueryField): void {
   }
 }
 
-/** The number of an integer parameter that checkQuery has found good, or its default. */
+/** The value of an integer parameter that checkQuery has accepted, or its default. */
 export function integerOf(query: Readonly<Record<string, string | undefined>>, name: string, fields: Fields): number {
   const field = fields[name];
   if (field?.type !== 'integer') throw new Error(`the parameter ${name} is not declared as an integer`);

@@ -1,5 +1,5 @@
-// What the interface knows of one request from its first byte to its last: ids for logs and answers, what was decided.
-// Made by the request class itself (express-classes.ts); ids from outside are never taken over.
+// The state of a request from first byte to last: the id for logs and answers, and all decisions. The request class makes it. Ids sent by a
+// client are never used.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../api/caller.ts';
@@ -9,19 +9,19 @@ export interface RequestContext {
   readonly requestId: string;
   /** Monotonic milliseconds. */
   readonly startedAt: number;
-  /** Client address after trusted proxies. */
+  /** Client address, after trusted proxies. */
   address: string;
   match: Match | undefined;
   caller: Caller | undefined;
-  /** The token that came is none of the host's; told apart from none at all, and from one that reaches less far. */
+  /** A token was sent that is not configured. No token, or a token of too narrow scope, does not set it. */
   hasWrongToken: boolean;
-  /** True once the route's own code runs: what it throws may hold facts of the host. */
+  /** True once code of the route runs. Errors after that may contain facts of the host. */
   entered: boolean;
-  /** The client waits for `100 Continue` before it sends its body. */
+  /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
-  /** What counts in place of the status of the response: bytes behind the headers were no request any more, or a close frame said it. */
+  /** The status to count instead of the response's, after a malformed rest of a request or a refusal by close frame. */
   faultStatus: number | undefined;
-  /** When a stream took the response over, or its connection lingers: how long it stays open is no time of an answer. */
+  /** When a stream took over the response, or the connection began to linger. The time after it is not counted as response time. */
   takenAt: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export const newContext = (): RequestContext => ({
   takenAt: undefined,
 });
 
-/** The context of a request that this server made. */
+/** Throws for a request that this server did not make. */
 export function contextOf(request: IncomingMessage): RequestContext {
   const { context } = request as IncomingMessage & { readonly context?: RequestContext };
   if (context === undefined) throw new Error('this request was not made by the HTTP server of svc');

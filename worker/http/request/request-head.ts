@@ -1,14 +1,14 @@
-// Checks of the header section that Node leaves to us: each of these would otherwise be read in silence as something else.
+// Checks of the header section that Node's parser omits. Each of these would otherwise be silently read as something else.
 //
-//   H1  `Authorization` and `Host` occur once (Node takes the first of several), and HTTP/1.1 has a `Host` (Node would answer without a problem document)
-//       that is one: RFC 9112, 3.2 (Node takes anything).
-//   H2  `Transfer-Encoding` is `chunked` alone and never in HTTP/1.0 (Node takes `gzip, chunked`).
-//   H3  At most 100 headers (the server is set to drop none, so that the count is the true one).
+//   HEAD-1  `Authorization` and `Host` occur once; Node takes the first of several. HTTP/1.1 needs a valid `Host` (RFC 9112, 3.2); Node
+//           accepts any value.
+//   HEAD-2  `Transfer-Encoding` is `chunked` alone and absent in HTTP/1.0. Node accepts `gzip, chunked`.
+//   HEAD-3  At most 100 headers. The server is set to drop none, so the count is exact.
 import type { IncomingMessage } from 'node:http';
 import { SvcError } from '../../../shared/svc-error.ts';
 
 export const MOST_HEADERS = 100;
-/** A name, an IPv4 address or nothing, or an IPv6 address in brackets; a port. */
+/** A name, an IPv4 address or nothing, or an IPv6 address in brackets; then an optional port. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)(?::\d{0,5})?$/;
 
 /** The first fault of the header section, or undefined. */
@@ -41,6 +41,6 @@ function findCodingFault(request: IncomingMessage): SvcError | undefined {
   return undefined;
 }
 
-/** True when the request announces content. */
+/** True if the headers announce a body. */
 export const hasContent = (request: IncomingMessage): boolean =>
   request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;

@@ -1,4 +1,4 @@
-// If-Match: a change that is meant for one revision of a thing and for no other. Revisions travel as strong ETags.
+// If-Match: a change that applies to one revision only. Revisions are sent as strong ETags.
 import { createHash } from 'node:crypto';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { HostApi } from '../api/host-api.ts';
@@ -9,11 +9,11 @@ const STRONG_TAG = /^"([\x21\x23-\x7e]{1,200})"$/;
 /** The ETag of a revision. */
 export const tagOf = (revision: string): string => `"${revision}"`;
 
-/** A revision made of the value itself, for what has no number of its own. */
+/** A revision computed from the value, for resources without a stored revision. */
 export const revisionOf = (value: unknown): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
 
-/** The revision that If-Match asks for; undefined for none or `*`. Throws `invalid_request` when malformed or without meaning here. */
+/** The revision in If-Match; undefined for none or `*`. Throws `invalid_request` if it is malformed or the route has no revisions. */
 export function readRevision(header: string | undefined, route: Route): string | undefined {
   if (header === undefined) return undefined;
   if (route.revision === undefined) throw new SvcError('invalid_request', 'If-Match has no meaning here');
@@ -24,8 +24,8 @@ export function readRevision(header: string | undefined, route: Route): string |
 }
 
 /**
- * Compares it where the route says with what; throws `precondition_failed`. Asked when the change begins, so that a change repeated under its
- * Idempotency-Key gets its answer, although the revision is another since.
+ * Throws `precondition_failed` if the current revision differs.
+ * Checked when the change begins, after the Idempotency-Key. So a repeated change still gets its first answer after the revision moved on.
  */
 export function requireRevision(revision: string | undefined, route: Route, port: HostApi): void {
   if (revision === undefined || typeof route.revision !== 'function' || route.revision(port) === revision) return;

@@ -1,10 +1,10 @@
-// JSON from outside, read strictly: what two readers could take differently is refused before anything is built.
+// Strict reading of untrusted JSON: a text that two parsers could read differently is refused before a value is built.
 //
-//   J1  UTF-8 without a byte order mark; no lone surrogates; no number beyond a double.
-//   J2  Depth and number of keys are bounded; a scan of the text finds that out in one pass, without recursion.
-//   J3  No key occurs twice in an object and none is `__proto__`, `constructor` or `prototype`.
+//   JSON-1  UTF-8 without a byte order mark, without lone surrogates, and no number beyond a double.
+//   JSON-2  Depth and number of keys are bounded. One pass over the text checks that, without recursion.
+//   JSON-3  No key occurs twice in an object, and none is `__proto__`, `constructor` or `prototype`.
 //
-// No library of the picks covers J2 and J3; the grammar itself stays with JSON.parse.
+// JSON.parse checks the grammar. None of the project's libraries covers depth, number of keys and duplicate keys.
 
 export type JsonVerdict =
   | { readonly kind: 'value'; readonly value: unknown }
@@ -15,7 +15,7 @@ export const DEEPEST_JSON = 32;
 export const MOST_JSON_KEYS = 10_000;
 
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
-/** In unicode mode a surrogate pair is one character, so this finds only halves. */
+/** In unicode mode a surrogate pair is one character, so this matches lone halves only. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -28,7 +28,7 @@ const MINUS = 0x2d;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const malformed = (reason: string): JsonVerdict => ({ kind: 'malformed', reason });
 
-/** Reads the bytes of one JSON document. Pure; takes milliseconds at most for a body within its limit. */
+/** Reads one JSON document. Pure; takes a few milliseconds at most for a body within its limit. */
 export function readStrictJson(bytes: Uint8Array): JsonVerdict {
   let text: string;
   try {
@@ -47,12 +47,12 @@ export function readStrictJson(bytes: Uint8Array): JsonVerdict {
 
 interface Scan {
   readonly text: string;
-  /** What is open: the keys so far of an object, nothing of an array. */
+  /** Open containers: the keys so far of an object, undefined for an array. */
   readonly open: (Set<string> | undefined)[];
   keys: number;
 }
 
-/** Walks the tokens of the text; the first fault ends it. */
+/** Scans the tokens of the text up to the first fault. */
 function scan(text: string): JsonVerdict | undefined {
   const state: Scan = { text, open: [], keys: 0 };
   for (let at = 0; at < text.length; at += 1) {

@@ -1,13 +1,13 @@
-// The one parse of a request target. Authentication and routing both decide on its result and on nothing else.
+// Parses a request target once. Authentication and routing use that result and nothing else.
 //
-//   T1  A target has one reading: whatever two parsers could read differently is malformed (absolute form, `//`, backslash,
-//       dot segments in any spelling, encoded slashes, encoded letters, digits and dots, controls, bytes outside ASCII). `~`, `-` and `_`
-//       are taken encoded too, as some clients write the first (names of accounts hold it): no address of the host is spelled by them.
-//   T2  The path is decoded once, segment by segment; no decoded segment holds a slash, so joining them is unambiguous.
-//   T3  A query parameter occurs once.
+//   TARGET-1  A target with two possible readings is malformed. Examples are absolute form, `//`, backslash, dot segments in any spelling,
+//             and encoded slashes. So are encoded letters, digits and dots, control characters, and bytes outside ASCII. Encoded `~`, `-`
+//             and `_` are accepted, because some clients encode the `~` in account names. No route is spelled with them.
+//   TARGET-2  The path is decoded once, segment by segment. No decoded segment contains a slash, so the joined path is unambiguous.
+//   TARGET-3  A query parameter occurs once.
 
 export interface Target {
-  /** Decoded, starts with a slash, has no empty and no dot segment. */
+  /** Decoded; starts with a slash; contains no empty and no dot segment. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
 }
@@ -74,7 +74,7 @@ function readQuery(raw: string): Readonly<Record<string, string>> | undefined {
   return query;
 }
 
-/** Strict percent-decoding: valid escapes of valid UTF-8, or undefined. */
+/** Strict percent-decoding: undefined for an invalid escape or invalid UTF-8. */
 function decode(text: string): string | undefined {
   if (!text.includes('%')) return text;
   try {

@@ -1,21 +1,22 @@
-// A token anywhere but in the header, below /api: refused whoever sends it. In a query it would be written to logs, in a body stored and shown.
+// Refuses a token outside the Authorization header, below /api and for every caller. In a query it would be logged, in a body stored and
+// shown.
 //
-//   E1  By name: a parameter of the query, a field of a form (of several parts, too), a field of JSON at any depth.
-//   E2  By value: a token of the host in a body, whatever its field. Looked for where the caller has full scope alone: anybody else would
-//       learn by the answer whether a guess is a token.
+//   TOKENPLACE-1  By name: a query parameter, a form field (multipart too), or a JSON key at any depth.
+//   TOKENPLACE-2  By value: a configured token in a body, under any field name. Checked for callers with full scope only. For anyone else
+//                 the answer would reveal whether a guess is a token.
 import type { IncomingMessage } from 'node:http';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { NamedToken } from '../api/caller.ts';
 import { readStrictJson } from './strict-json.ts';
 
 export interface BodyCheck {
-  /** The route has a field of this name that is something else. */
+  /** True if the route's schema has a field of this name with another meaning. */
   isOwn(name: string): Promise<boolean>;
-  /** None where the caller is not to learn of them. */
+  /** Tokens to look for; empty if the caller must not learn of them. */
   readonly tokens: readonly NamedToken[];
 }
 
-/** A shorter token is taken on loopback alone; within a text it may be a word. */
+/** Shorter tokens exist on loopback only. Within a text, such a token may be an ordinary word. */
 const SHORTEST_TOKEN = 16;
 const TOKEN_NAMES = new Set(['token', 'access_token', 'auth_token', 'bearer', 'authorization', 'api_key', 'apikey']);
 const ANY_NAME = new RegExp([...TOKEN_NAMES].join('|'), 'i');
@@ -25,14 +26,14 @@ const DISPOSITION = /^content-disposition:.*/im;
 const PARAMETER = /;[ \t]*([\w*]+)=(?:"([^"]*)"|([^\s;"]*))/g;
 const JSON_LIKE = /^application\/(?:[\w.-]+\+)?json(?:$|[\s;])/i;
 
-/** A form could carry a token in its body, which is refused as such. */
+/** True for a form, which is parsed for a token before it is refused as no JSON. */
 export const isForm = (request: IncomingMessage): boolean =>
   FORM.test(typeOf(request)) || boundaryOf(request) !== undefined;
-/** A body of its media type has fields. */
+/** True if the media type has named fields. */
 export const hasFields = (request: IncomingMessage): boolean => isForm(request) || JSON_LIKE.test(typeOf(request));
 const typeOf = (request: IncomingMessage): string => request.headers['content-type'] ?? '';
 
-/** Of a form of several parts. */
+/** The boundary of a multipart form. */
 function boundaryOf(request: IncomingMessage): string | undefined {
   const [, quoted, plain] = FORM_OF_PARTS.exec(typeOf(request)) ?? [];
   return quoted ?? plain;
@@ -53,16 +54,16 @@ export async function refuseTokenInBody(request: IncomingMessage, bytes: Buffer,
   for (const name of names) {
     if (isTokenName(name) && !(await check.isOwn(name))) throw tokenElsewhere('body');
   }
-  // Parsed and written anew no letter is escaped.
+  // JSON that is parsed and written again contains no escaped letters, so an escaped token is found too.
   const texts = [raw, ...(value === undefined ? [] : [JSON.stringify(value)])];
   if (known.some((token) => texts.some((text) => text.includes(token)))) throw tokenElsewhere('body');
 }
 
-/** Nearly no body holds such a name, a token, or a letter that is escaped; the others are not parsed for it. */
+/** A cheap check that saves parsing: few bodies contain such a name, a token or an escape. */
 const maySpell = (raw: string, known: readonly string[]): boolean =>
   raw.includes('\\') || ANY_NAME.test(raw) || known.some((token) => raw.includes(token));
 
-/** Names of fields; a form of several parts has them in the head of each. */
+/** Field names of a form. A multipart form has them in the header of each part. */
 function fieldsOf(raw: string, boundary: string | undefined): readonly string[] {
   if (boundary === undefined) return [...new URLSearchParams(raw).keys()];
   return raw.split(`--${boundary}`).flatMap((part) => {
@@ -76,7 +77,7 @@ function fieldsOf(raw: string, boundary: string | undefined): readonly string[] 
 
 function valueOf(bytes: Buffer): unknown {
   const verdict = readStrictJson(bytes);
-  return verdict.kind === 'value' ? verdict.value : undefined; // whoever reads it says what is wrong with it
+  return verdict.kind === 'value' ? verdict.value : undefined; // the reader of the body reports what is wrong with it
 }
 
 function keysOf(value: unknown): readonly string[] {

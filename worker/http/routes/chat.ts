@@ -1,4 +1,4 @@
-// The chat page and `svc chat`: full scope, since texts of people are in it; there only while the host has a sandbox.
+// The chat page and `svc chat`. Full scope, because texts of people are shown. The routes exist only if the host has a sandbox account.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { ChatApi } from '../api/chat-api.ts';
 import type { HostApi } from '../api/host-api.ts';

@@ -1,4 +1,4 @@
-// What an operator looks at: metrics, plugins, configuration, log lines, this interface's own document.
+// Diagnostics for an operator: metrics, plugins, configuration, log lines and the OpenAPI document.
 import { createHash } from 'node:crypto';
 import { capabilityForDemo } from '../../../shared/identifiers.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -54,7 +54,7 @@ export const diagnosticRoutes = [
       const { plugins, order } = port.system.plugins();
       const serving = servingFor(port, caller());
       if (caller().scope === 'full') return { status: 200, json: { ...serving, plugins, order } };
-      // `use` is what the configuration says.
+      // `use` comes from the configuration, which demo scope does not see.
       const shown = plugins.map(({ use: _use, capabilities, ...plugin }) => ({
         ...plugin,
         capabilities: capabilities.map(capabilityForDemo),

@@ -1,5 +1,5 @@
-// Endpoints: list, look, enable, disable, reconnect. An id is the short name, or `<owner>:<name>` with its slashes as they
-// are (`/api/endpoints/root/irc:irc~libera`).
+// Endpoints: list, show, enable, disable, reconnect. An id is the short name, or `<owner>:<name>` with its slashes unencoded
+// (`/api/endpoints/root/irc:irc~libera`).
 import { integerOf, PAGE_QUERY } from '../request/query-check.ts';
 import { tagOf } from '../request/revision.ts';
 import { type Answer, type Route, route } from './route.ts';
@@ -16,7 +16,7 @@ const action = (name: 'enable' | 'disable' | 'reconnect', summary: string): Rout
     revision: 'handler',
     answers: { 200: 'Endpoint', 412: 'Problem', 503: 'Problem' },
     handle: async ({ port, params, caller, revision, keep }) => {
-      port.system.refuseUnlessServing(); // not now, which is not that there is none of the name
+      port.system.refuseUnlessServing(); // 503 before a 404: the name may exist in the next generation
       const answerOf = (endpoint: unknown): Answer => ({ status: 200, json: endpoint });
       const change = { caller: caller(), revision, keep: keep(answerOf) };
       return answerOf(await port.endpoints.act(params.id ?? '', name, change));

@@ -1,4 +1,4 @@
-// The event history: as a stream that resumes, page by page, or over a WebSocket.
+// The event history as a resumable stream, as pages, or over a WebSocket.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Caller } from '../api/caller.ts';
 import type { HostApi } from '../api/host-api.ts';
@@ -60,7 +60,7 @@ export const eventRoutes = [
   }),
 ];
 
-/** Throws where a page is asked for with a parameter of the stream or the other way round: ignored, it would leave a hole that nobody tells of. */
+/** Throws if a page is asked for with a parameter of the stream, or the reverse. Ignoring it would skip events without a sign. */
 function checkForm(query: Exchange<undefined>['query'], isPage: boolean): void {
   const other = isPage ? (['lastEventId'] as const) : (['after', 'limit'] as const);
   const given = other.find((name) => query[name] !== undefined);
@@ -70,7 +70,7 @@ function checkForm(query: Exchange<undefined>['query'], isPage: boolean): void {
   });
 }
 
-/** Throws when the token has as many streams open as it may have. */
+/** Throws `too_many_requests` if the token has its maximum of open streams. */
 export function checkStreamLimit(port: HostApi, caller: Caller): void {
   const { streamsPerToken } = port.settings().limits;
   if (port.events.openStreams(caller.actor) < streamsPerToken) return;
@@ -96,7 +96,7 @@ async function stream({ port, caller, query, request, response }: Exchange<undef
   contextOf(request).takenAt = performance.now();
   await port.events.stream(request, response, {
     caller: caller(),
-    // An empty header names no event: what the query names must not be passed over.
+    // An empty header names no event, so the query parameter counts.
     lastEventId: (Array.isArray(header) ? header[0] : header) || query.lastEventId,
     types: query.types,
     endpoints: query.endpoints,

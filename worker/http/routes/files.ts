@@ -1,12 +1,12 @@
-// Files behind signed links: what a platform could not take. No token: the link itself says what may be read, and until when.
-// A file is always handed out as a download, with a type that no browser runs, and streamed: memory does not grow with it.
+// Files behind signed links, for platforms that could not take the file. The link itself grants access and expires, so no token is needed.
+// A file is always a download of a type that no browser runs. Files are streamed, so memory does not grow with their size.
 import { pipeline } from 'node:stream/promises';
 import { prepareStream } from '../answer/respond.ts';
 import type { OpenFile } from '../api/files-api.ts';
 import { type Exchange, type Handled, route } from './route.ts';
 
 const SILENT_MS = 30_000;
-/** Types that do nothing when they are opened; every other file is bytes. */
+/** Types that a browser does not execute. Every other file is sent as bytes. */
 const INERT =
   /^(image\/(png|jpeg|gif|webp)|audio\/(mpeg|ogg|wav)|video\/(mp4|webm)|application\/(pdf|zip|json)|text\/(plain|csv))$/;
 
@@ -33,7 +33,7 @@ async function handle({ port, params, query, request, response, requestId }: Exc
       await pipeline(file.content(), response);
     }
   } catch {
-    response.destroy(); // the reader went away, or the disk failed in the middle: the length says that it is not all
+    response.destroy(); // the reader left or the disk failed; Content-Length shows that the file is incomplete
   } finally {
     await file.close();
   }

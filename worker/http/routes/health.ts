@@ -1,5 +1,5 @@
-// Liveness and readiness for probes: no token, no detail. The server answers them before Express where it can
-// (server.ts); these entries are what the table, the document and other methods see.
+// Liveness and readiness for probes: no token and no details. The server answers plain probes before Express.
+// These routes serve all other forms and put both into the OpenAPI document.
 import { type Answer, route } from './route.ts';
 
 export const HEALTH_PATH = '/pub/health';

@@ -1,4 +1,4 @@
-// Ingress: open, or paused with what comes in parked or rejected.
+// Ingress: open, or paused with incoming messages parked or rejected.
 import { revisionOf, tagOf } from '../request/revision.ts';
 import { type Answer, route } from './route.ts';
 
@@ -11,7 +11,8 @@ export const ingressRoutes = [
     answers: { 200: 'Ingress' },
     handle: ({ port, caller }) => {
       const state = port.ingress.state();
-      // The tag is a digest of the reason too: of use to those alone who may change it, and nothing for anybody to check guesses against.
+      // The ETag is a digest that includes the reason. Only callers with full scope get it, or others could guess the reason from the
+      // digest.
       if (caller().scope !== 'full') return { status: 200, json: { ...state, reason: null, by: null } };
       return { status: 200, json: state, headers: { ETag: tagOf(revisionOf(state)) } };
     },

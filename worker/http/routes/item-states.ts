@@ -1,4 +1,4 @@
-// The states by which pages of inbox and outbox can be filtered: the words of shared/api, without loading its schemas.
+// The states by which pages of inbox and outbox can be filtered. Listed here so that the schemas need not be loaded.
 import type { InboxItem } from '../../../shared/api/inbox.ts';
 import type { OutboxItem } from '../../../shared/api/outbox.ts';
 

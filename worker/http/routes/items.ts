@@ -1,4 +1,4 @@
-// Inbox and outbox: pages, one item, back in line, held, away. Demo scope sees neither texts nor names of people.
+// Inbox and outbox: pages, one item, replay, hold and drop. Demo scope sees neither texts nor names of people.
 
 import { integerOf, PAGE_QUERY } from '../request/query-check.ts';
 import { tagOf } from '../request/revision.ts';
@@ -12,7 +12,6 @@ const pageQuery = (states: readonly string[]) =>
     endpoint: { type: 'string', description: 'Items of this endpoint', maxLength: 200 },
   }) as const satisfies Record<string, QueryField>;
 
-/** The routes of one store. */
 export function itemRoutes(store: 'inbox' | 'outbox'): readonly Route[] {
   const query = pageQuery(store === 'inbox' ? INBOX_ITEM_STATES : OUTBOX_ITEM_STATES);
   const item = store === 'inbox' ? 'InboxItem' : 'OutboxItem';

@@ -1,4 +1,4 @@
-// The chat page and its files: no data in them, so no token; served in every state of the host.
+// The chat page and its files. The files contain no data. So they need no token and are served in every state of the host.
 import { SvcError } from '../../../shared/svc-error.ts';
 import { PAGE_HEADERS } from '../answer/security-headers.ts';
 import { type Exchange, type Handled, type Located, type LocateRequest, route } from './route.ts';

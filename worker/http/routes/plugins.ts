@@ -1,5 +1,5 @@
-// Routes of plugins below their own prefix. The host says for each path whether it is there, with which methods and which
-// scope (full unless the plugin says otherwise); the gate checks the scope before the plugin sees anything.
+// Routes of plugins below `/plugins/<slot>`. A plugin declares each path with its methods and its scope (default: full).
+// The scope is checked before the plugin sees the request.
 import { SvcError } from '../../../shared/svc-error.ts';
 import { answerOf } from '../answer/reply-answer.ts';
 import { deliveryOf } from '../request/delivery.ts';

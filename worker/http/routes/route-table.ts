@@ -1,9 +1,9 @@
-// The one table of all routes and how a path is found in it. Whatever is not here is 404; a method that is not here is 405.
+// The table of all routes, and the search for the route of a path. An unknown path is 404, an unknown method 405.
 //
-//   R1  The order of answers: 404, then 405, then what the gate asks of the caller.
-//   R2  The first path of the table that fits decides, whatever its methods are.
-//   R3  HEAD is wherever GET is, OPTIONS everywhere.
-//   R4  While no generation serves nobody knows what it would have: 503, since platforms give up what is answered with 404.
+//   ROUTE-1  The order of checks is 404, then 405, then authentication.
+//   ROUTE-2  The first path in the table that matches decides, whatever its methods are.
+//   ROUTE-3  HEAD exists for every GET, OPTIONS for every path.
+//   ROUTE-4  While no generation serves, an unknown path of a plugin or an account is 503. Platforms give up an address that answers 404.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { StaticFiles } from '../answer/static-files.ts';
 import type { HostApi } from '../api/host-api.ts';
@@ -22,7 +22,7 @@ import { systemRoutes } from './system.ts';
 import { webhookAddressRoutes } from './webhook-addresses.ts';
 import { webhookRoutes } from './webhooks.ts';
 
-/** Every route, in the order in which paths are tried. */
+/** All routes, in the order in which their paths are tried. */
 export const ROUTES: readonly Route[] = [
   ...healthRoutes,
   ...systemRoutes,
@@ -49,7 +49,7 @@ interface Place {
 
 export interface FindRequest {
   readonly method: string;
-  /** Below the base. */
+  /** Path below `http.base`. */
   readonly path: string;
   readonly port: HostApi;
   readonly files: StaticFiles;
@@ -61,7 +61,7 @@ export type Found =
 
 export class RouteTable {
   readonly #exact = new Map<string, Place>();
-  /** Paths with parameters by their first segment, in the order of the table; under '' those whose first segment is one. */
+  /** Paths with parameters by their first segment, in table order. Paths whose first segment is a parameter are under ''. */
   readonly #places = new Map<string, readonly Place[]>();
 
   readonly routes: readonly Route[];
@@ -94,7 +94,7 @@ export class RouteTable {
       if (params === undefined) continue;
       const located = locate(place, { port, files, params, method: method === 'HEAD' ? 'GET' : method });
       if (located === undefined) {
-        if (place.first.ofGeneration === true) port.system.refuseUnlessServing(); // R4
+        if (place.first.ofGeneration === true) port.system.refuseUnlessServing(); // 503: the path may exist later
         continue;
       }
       const allow = (): readonly string[] =>
@@ -121,7 +121,7 @@ export class RouteTable {
   }
 }
 
-/** What the path says; undefined when it does not fit. */
+/** Parameters of a path. Undefined if the path does not match. */
 function paramsOf({ pattern, names }: Place, path: string): Readonly<Record<string, string>> | undefined {
   const values = pattern.exec(path);
   if (values === null) return undefined;
@@ -132,7 +132,7 @@ function paramsOf({ pattern, names }: Place, path: string): Readonly<Record<stri
   return params;
 }
 
-/** Without a parameter in it, else ''. */
+/** The first segment, or '' if it is a parameter. */
 function firstSegment(path: string): string {
   const end = path.indexOf('/', 1);
   const first = path.slice(1, end === -1 ? undefined : end);

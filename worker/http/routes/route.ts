@@ -1,4 +1,4 @@
-// What a route is: one entry of the table that decides 404, 405, scopes, bodies, the OpenAPI document and the tests.
+// The definition of a route: one entry of the table. The entry determines 404, 405, scope, body and the OpenAPI document.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Keep } from '../answer/kept-answer.ts';
 import type { BodyOf, SchemaName } from '../answer/schemas.ts';
@@ -8,7 +8,7 @@ import type { HostApi } from '../api/host-api.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** A query parameter: the part of JSON Schema that query-check.ts reads. */
+/** A query parameter, in the subset of JSON Schema that the query check supports. */
 export type QueryField =
   | {
       readonly type: 'string';
@@ -21,42 +21,42 @@ export type QueryField =
       readonly description: string;
       readonly minimum: number;
       readonly maximum: number;
-      /** Left out where no value means something of its own. */
+      /** Left out if a missing value has its own meaning. */
       readonly default?: number;
     };
 
-/** What an answer holds: a named schema as JSON, another media type, or nothing. */
+/** Content of an answer: a named schema as JSON, another media type, or nothing. */
 export type AnswerKind = SchemaName | 'nothing' | 'prometheus' | 'event-stream' | 'page' | 'any' | 'websocket';
 
-/** What a request is, once target, headers, token, query and body are found good. */
+/** A request whose target, headers, token, query and body are checked. */
 export interface Exchange<B extends SchemaName | undefined> {
   readonly port: HostApi;
   readonly files: StaticFiles;
-  /** The whole table, for its document. */
+  /** All routes, for the OpenAPI document. */
   readonly routes: readonly Route[];
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | undefined>>;
-  /** Validated against the route's schema; undefined where the route has none. */
+  /** Validated against the route's schema; undefined if the route has none. */
   readonly body: B extends SchemaName ? BodyOf<B> : undefined;
-  /** The bytes of a raw route. */
+  /** Body of a raw route. */
   readonly bytes: Buffer;
-  /** The revision of If-Match, without its quotes. */
+  /** Value of If-Match, without quotes. */
   readonly revision: string | undefined;
-  /** Of a change that is one unit: handed on with how its result is answered, so that its answer is kept in that unit. */
+  /** For a change that is one transaction: stores the answer under the Idempotency-Key in the same transaction. */
   readonly keep: KeepAs;
-  /** Who asks. Throws on a route without scope. */
+  /** The authenticated caller. Throws on a route without scope. */
   readonly caller: () => Caller;
-  /** The Authorization header is a token of the host: nobody else is to read it. */
+  /** True if the Authorization header is a token of the host, which adapters and plugins must not see. */
   readonly isTokenOurs: () => boolean;
 }
 
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** At most one of the three. */
+  /** At most one of `json`, `text` and `bytes`. */
   readonly json?: unknown;
   readonly text?: string;
   readonly bytes?: Buffer;
@@ -64,10 +64,10 @@ export interface Answer {
 
 export type KeepAs = <T>(answerOf: (result: T) => Answer) => Keep<T>;
 
-/** `taken`: the handler owns the response now. */
+/** `taken`: the handler writes the response itself. */
 export type Handled = Answer | 'taken';
 
-/** Where the path leads right now: here (with a scope other than the route's own), to other methods, or nowhere. */
+/** The current state of a path: here (perhaps with another scope than the route's), only under other methods, or absent. */
 export type Located =
   | { readonly kind: 'here'; readonly scope?: Scope; readonly limitBytes?: number }
   | { readonly kind: 'other_methods'; readonly allow: readonly string[] }
@@ -82,43 +82,43 @@ export interface LocateRequest {
 
 export interface RouteDefinition<B extends SchemaName | undefined = undefined> {
   readonly method: Method;
-  /** Below the base: segments, `{name}` for one segment, `{name+}` for one or more, `{name*}` for any number. */
+  /** Path below `http.base`. `{name}` is one segment, `{name+}` one or more, `{name*}` any number. */
   readonly path: string;
   readonly scope: Scope;
   readonly summary: string;
   readonly query?: Readonly<Record<string, QueryField>>;
   /** Schema of the JSON body. */
   readonly body?: B;
-  /** The body is taken as bytes. */
+  /** The body is passed as raw bytes. */
   readonly raw?: boolean;
   readonly answers: Readonly<Record<number, AnswerKind>>;
-  /** Changes something: takes Idempotency-Key. */
+  /** A change: the route accepts an Idempotency-Key. */
   readonly changes?: boolean;
-  /** What If-Match is compared with here; `handler`: the handler hands it on; left out: If-Match is refused. */
+  /** The revision that If-Match is compared with. `handler`: the handler compares it. Left out: If-Match is refused. */
   readonly revision?: 'handler' | ((port: HostApi) => string);
-  /** For paths whose existence is the host's to say. */
+  /** For paths that exist only in some states of the host. */
   readonly locate?: (request: LocateRequest) => Located;
-  /** Whether the path exists is for plugins and accounts to say: while none are served it is "not now", never "not there". */
+  /** Plugins and accounts decide if the path exists. While none are served, the answer is 503 instead of 404. */
   readonly ofGeneration?: boolean;
   handle(exchange: Exchange<B>): Handled | Promise<Handled>;
 }
 
-/** A route of the table, its body type forgotten: the schema named in it has checked the body. */
+/** A route without its body type. The schema that the route names has checked the body. */
 export type Route = Omit<RouteDefinition<SchemaName>, 'body' | 'handle'> & {
   readonly body?: SchemaName;
   handle(exchange: Exchange<undefined>): Handled | Promise<Handled>;
 };
 
-/** The route that a request has found, and what the path says. */
+/** The route found for a request, and the parameters of its path. */
 export interface Match {
   readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
-  /** Of the route, or what the host says about this path. */
+  /** The route's scope, or the one that `locate` returned. */
   readonly scope: Scope;
   readonly limitBytes: number | undefined;
 }
 
-/** Ties the body type of a handler to the schema that its route names. */
+/** Binds the body type of a handler to the schema that its route names. */
 export function route<B extends SchemaName | undefined = undefined>(definition: RouteDefinition<B>): Route {
   return definition as unknown as Route;
 }

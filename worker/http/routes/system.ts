@@ -1,11 +1,11 @@
-// The host itself: why it is or is not ready, what it is, restart and reload.
+// The host itself: readiness, status, restart and reload.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { HostApi } from '../api/host-api.ts';
 import type { Reloaded } from '../api/system-api.ts';
 import { tagOf } from '../request/revision.ts';
 import { type Answer, route } from './route.ts';
 
-/** Restart and reload may be meant for one generation of one process. */
+/** The revision of restart and reload: one generation of one process. */
 const runningRevision = (port: HostApi): string => {
   const { runtimeId, generation } = port.system.readiness();
   return `${runtimeId}.${generation ?? 'none'}`;
@@ -93,8 +93,8 @@ export const systemRoutes = [
 ];
 
 /**
- * For demo scope: words may hold values of the configuration, names of accounts, or what an operator wrote; and such values, or a text that
- * waits, could be guessed by the digest of the configuration and the size of what waits.
+ * The status for demo scope. Reasons in words may contain configured values, names of accounts or an operator's text.
+ * The digest of the configuration and exact sizes are left out too, because values could be guessed from them.
  */
 function withoutTexts({ reasons: _r, configVersion: _v, ...status }: Readonly<Record<string, unknown>>): unknown {
   const { ingress, inbox, lastFailure } = status;

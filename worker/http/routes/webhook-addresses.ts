@@ -1,4 +1,4 @@
-// Addresses of webhooks: which there are, and registering one at its platform. Full scope: an address tells of the configuration.
+// Addresses of webhooks: list them, and register one at its platform. Full scope, because an address reveals configuration.
 import { route } from './route.ts';
 import { servingFor } from './serving.ts';
 

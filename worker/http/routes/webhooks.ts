@@ -1,6 +1,6 @@
-// Deliveries of platforms: the bytes as they came, within the limit of their adapter, handed to the host, which verifies
-// and stores before it answers. A platform's own rules hold here: no token of ours is asked for. Some platforms open a WebSocket
-// to the same address (upgrade.ts), some ask it by GET whether it is theirs.
+// Deliveries of platforms: raw bytes within the adapter's limit. The host verifies and stores a delivery before it answers.
+// The platform's own authentication applies, and no token of the host is needed. At the same address, some platforms open a WebSocket.
+// Others verify the address by GET.
 import { SvcError } from '../../../shared/svc-error.ts';
 import { answerOf } from '../answer/reply-answer.ts';
 import { deliveryOf } from '../request/delivery.ts';

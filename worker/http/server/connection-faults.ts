@@ -1,10 +1,11 @@
-// Bytes that are no request: Node's parser has given up, so the answer is written to the socket itself, once, and the
-// connection ends.
+// Answers bytes that are no HTTP request. Node's parser has given up by then, so the answer is written to the socket itself. The answer is
+// written once, and the connection ends.
 //
-//   F1  Requests that came whole before them are answered first: what they did is done, and a client counts answers.
-//   F2  Nothing is written into an answer that is on its way without an end (a stream, a file): the connection ends there.
-//   F3  An upgrade waits for the answers before it: what follows a switch is no HTTP any more.
-//   F4  What is answered here is counted once and with the status that was sent: where a request had begun, at its end.
+//   FAULT-1  Complete requests that came before the fault are answered first. The effects of these requests are done, and a client counts
+//            answers.
+//   FAULT-2  Nothing is written into an unfinished answer (a stream, a file). The connection is destroyed instead.
+//   FAULT-3  An upgrade waits for the answers to earlier requests, because the bytes after a switch are no HTTP.
+//   FAULT-4  Each fault is counted once, with the status that was sent. If a request had begun, its end counts it.
 import { randomUUID } from 'node:crypto';
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -15,13 +16,13 @@ import { contextOf } from '../request/request-context.ts';
 import { isClosing, passOver } from './lingering-close.ts';
 import type { OpenAnswers } from './open-answers.ts';
 
-/** Time for the client to read the answer before the connection is ended for good. */
+/** Time for the client to read the answer before the socket is destroyed. */
 const LINGER_MS = 500;
 
 export interface ConnectionFaultsParts {
   readonly open: OpenAnswers;
   refused(status: number, socket: Duplex): void;
-  /** In the turn of that connection. */
+  /** Runs `run` in a later turn of this connection. */
   later(run: () => void, socket: Duplex): void;
 }
 
@@ -44,11 +45,11 @@ export class ConnectionFaults {
     server.on('connect', (_request, socket) => this.#refuse(socket, 'method_not_allowed'));
   }
 
-  /** F3. Undefined where nothing is before it. */
+  /** Resolves when the answers to earlier requests are over, because an upgrade has to wait for them. Undefined if there are none. */
   earlierAnswers(socket: Duplex): Promise<void> | undefined {
     const last = this.#open.on(socket).at(-1);
     if (last === undefined) return undefined;
-    // Node has let go of the connection, and tells an answer that is streamed no longer when there is room again.
+    // Node has detached the parser from the socket and no longer forwards `drain` to a streamed answer. We forward it.
     const tell = (): void => {
       for (const response of this.#open.on(socket)) if (response.socket !== null) response.emit('drain');
     };
@@ -61,7 +62,7 @@ export class ConnectionFaults {
     );
   }
 
-  /** Node tells of all that are late in one go: thousands of them would hold up everything else. */
+  /** Node reports all late requests at once. Answering thousands of them in one turn would block the event loop. */
   #refuseLater(socket: Duplex, error: NodeJS.ErrnoException): void {
     const before = this.#open.count(socket);
     this.#later(() => {
@@ -71,7 +72,7 @@ export class ConnectionFaults {
   }
 
   #refuse(socket: Duplex, code: ErrorCode, error?: NodeJS.ErrnoException): void {
-    socket.on('error', () => {}); // it is ended here, and without a listener an error would end the process
+    socket.on('error', () => {}); // without a listener, an error of the socket would end the process
     if (isClosing(socket)) return passOver(socket);
     if (this.#waiting.has(socket)) return;
     const earlier = this.#open.on(socket).findLast(({ req }) => req.complete);
@@ -88,14 +89,14 @@ export class ConnectionFaults {
     }
     const { status } = ERRORS[code];
     const begun = this.#open.on(socket);
-    if (begun.length === 0) this.#refused(status, socket); // F4
-    const isCutOff = error?.code === 'HPE_INVALID_EOF_STATE'; // most who end in the middle read no answer
+    if (begun.length === 0) this.#refused(status, socket); // an answer that has begun is counted at its end
+    const isCutOff = error?.code === 'HPE_INVALID_EOF_STATE'; // a client that ends in the middle rarely reads an answer
     for (const { req } of begun) if (!isCutOff) contextOf(req).faultStatus = status;
     socket.end(answerText(code));
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   }
 
-  /** F2. */
+  /** An answer has begun and is not finished, so another one must not be written into it. */
   #isMidAnswer(socket: Duplex): boolean {
     return this.#open.on(socket).some((response) => response.headersSent && !response.writableEnded);
   }

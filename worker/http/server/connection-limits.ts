@@ -1,12 +1,11 @@
-// How many connections there may be: in all, and per address, of IPv6 per network of 64 bits; through a trusted proxy requests are counted in the
-// place of connections. Loopback is never limited by address: an operator always gets in.
+// Limits the connections of the server: in all, and per client address (for IPv6 per /64 network). Behind a trusted proxy, requests are
+// counted per client instead of connections. Loopback has no limit per address, so an operator always gets in.
 //
-//   N1  In all there are as many as the configuration says and the descriptors of the process allow: database, log and outgoing connections
-//       need theirs. Node closes what comes above.
-//   N2  Near that number a new connection takes the place of one that asks for nothing: the oldest that was silent for a second, else the one that
-//       is idle for the longest, else one that waits for its client to send or to read, else the oldest without a first request. So a probe and a
-//       delivery always get in.
-//   N3  Connections without a first request are a quarter of all at most: whoever connects to use the host asks at once.
+//   CONNECTION-1  The total is the configured limit, or fewer if file descriptors are short. Node closes connections above it.
+//   CONNECTION-2  Near the total, a new connection replaces another, so probes and deliveries get in. The order is: the oldest that was
+//                 silent for a second, the longest idle, one that waits for its client. The last choice is the oldest without a first
+//                 request.
+//   CONNECTION-3  At most a quarter of all connections may be without a first request. A real client sends its request at once.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -21,23 +20,23 @@ export interface ConnectionLimitParts {
   readonly addresses: ClientAddresses;
   readonly answers: OpenAnswers;
   settings(): HttpSettings;
-  /** A connection was closed at once, or made room for another. */
+  /** A connection was closed on arrival, or closed to make room for another. */
   onRefused(address: string): void;
 }
 
 const QUIET_SHARE = 4;
 const SILENT_MS = 1_000;
-/** Closing takes a turn of the event loop, in which the next one may come. */
+/** A destroyed connection is counted until the next turn of the event loop. The spare covers connections that arrive before. */
 const SPARE_SHARE = 16;
 const MOST_SPARE = 64;
-/** Of busy connections so many are looked at for one that waits for its client. */
+/** How many busy connections are searched for one that waits for its client. Bounds the cost of a new connection. */
 const LOOKED_AT = 64;
 
 export class ConnectionLimits {
   readonly #parts: ConnectionLimitParts;
   readonly #perAddress = new Map<string, number>();
   readonly #sockets = new Set<Duplex>();
-  /** Each is in one of the three, in the order in which it came there. */
+  /** Each socket is in exactly one of the three, in order of arrival there. */
   readonly #quiet = new Map<Duplex, number>();
   readonly #idle = new Set<Duplex>();
   readonly #busy = new Set<Duplex>();
@@ -46,7 +45,7 @@ export class ConnectionLimits {
     this.#parts = parts;
     server.maxConnections = this.#most;
     server.on('connection', (socket) => {
-      if (this.#sockets.has(socket)) return; // it goes through the parser again: upgrade.ts, held-requests.ts
+      if (this.#sockets.has(socket)) return; // a held socket is handed to the parser a second time
       tookConnection();
       server.maxConnections = this.#most;
       this.#accept(socket);
@@ -55,31 +54,30 @@ export class ConnectionLimits {
     parts.answers.tell({ busy: (socket) => this.busy(socket), idle: (socket) => this.#move(socket, this.#idle) });
   }
 
-  /** Counts a request that came through a proxy; undefined when its client has too many under way, else how to end it. */
+  /** Counts a request that came through a proxy and returns the function that ends it. Undefined if its client has too many. */
   enter(address: string, peer: string): (() => void) | undefined {
     if (address === peer || isLoopback(address)) return () => {};
     const client = clientOf(address);
     return this.#take(client) ? () => this.#release(client) : undefined;
   }
 
-  /** Connections over which nothing has come yet. */
+  /** Number of connections that have sent no byte yet. */
   get silent(): number {
     let count = 0;
     for (const socket of this.#quiet.keys()) if ((socket as Socket).bytesRead === 0) count += 1;
     return count;
   }
 
-  /** It is used from now on, and does not make room for others. */
+  /** Marks a connection as used: it is not closed to make room for others. */
   busy(socket: Duplex): void {
     this.#move(socket, this.#busy);
   }
 
-  /** Ends every connection at once. */
   destroyAll(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** N1. */
+  /** The configured limit, or fewer if file descriptors are short. */
   get #most(): number {
     return Math.min(this.#parts.settings().limits.connections, connectionsOfDescriptors());
   }
@@ -110,7 +108,7 @@ export class ConnectionLimits {
     leaving.destroy();
   }
 
-  /** N2, N3. */
+  /** The connection that has to make room, if the total or the share of connections without a request is reached. */
   #leaving(): Duplex | undefined {
     const most = this.#most;
     const [quiet, since = 0] = first(this.#quiet) ?? [];
@@ -120,7 +118,7 @@ export class ConnectionLimits {
     return first(this.#idle) ?? this.#waiting() ?? (this.#quiet.size > 1 ? quiet : undefined);
   }
 
-  /** The oldest of those that are busy only because their client does not send or read on. */
+  /** The oldest busy connection whose client neither sends its request nor reads its answer. */
   #waiting(): Duplex | undefined {
     let looked = 0;
     for (const socket of this.#busy) {

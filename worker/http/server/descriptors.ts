@@ -1,18 +1,19 @@
-// How many connections the file descriptors of this process leave room for. Each connection is one; the database, the log and what the host opens
-// itself need theirs, or a flood of connections would take the disk away from the messages.
+// How many connections the process's file descriptors allow. Each connection takes one.
+// A reserve is kept for the database, the log and outgoing connections. Otherwise a flood of connections would stop the storing of
+// messages.
 import { readFileSync } from 'node:fs';
 
 const RESERVE = 256;
 
 let known: number | undefined;
 
-/** Infinity where the system does not tell. The limit is read once: Node raises it at its start as far as it may. */
+/** Infinity if the system does not report a limit. Read once: Node raises the soft limit at its start. */
 export function connectionsOfDescriptors(): number {
   known ??= connectionsOf(readLimit());
   return known;
 }
 
-/** All but the reserve, or half of a limit that is small. */
+/** The limit without the reserve, or half of a small limit. */
 export const connectionsOf = (descriptors: number): number =>
   Math.max(1, descriptors - Math.min(RESERVE, Math.floor(descriptors / 2)));
 

@@ -1,7 +1,7 @@
-// Who is next: first by class in turn, then by lane in turn, then in the order in which it came. Pure.
+// A fair queue: round robin over classes, then over the lanes of a class, then first in, first out. Pure.
 //
-//   Q1  A lane that waits is passed over by every other lane of its class at most once.
-//   Q2  A class that waits is passed over by every other class at most once.
+//   FAIRQUEUE-1  Every other lane of its class overtakes a waiting lane at most once.
+//   FAIRQUEUE-2  Every other class overtakes a waiting class at most once.
 export class FairQueue<C extends string, T> {
   readonly #classes: readonly { readonly name: C; readonly lanes: Map<unknown, T[]> }[];
   #next = 0;
@@ -36,7 +36,7 @@ export class FairQueue<C extends string, T> {
   }
 }
 
-/** From the first lane, which becomes the last one. */
+/** Takes from the first lane, which moves to the end. */
 function takeFirst<T>(lanes: Map<unknown, T[]>): T | undefined {
   for (const [lane, waiting] of lanes) {
     const item = waiting.shift();

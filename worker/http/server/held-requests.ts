@@ -1,18 +1,18 @@
-// Requests that have to wait unread: their connection has as many unanswered ones as it may have (open-answers.ts).
+// Requests that wait unread, because their connection has its maximum of unanswered requests.
 //
-// Node's parser reads a chunk of 64 KiB to its end and begins each request in it; pausing the socket stops only the next chunk. An upgrade stops
-// the parser in the middle of a chunk. So a request that has to wait is taken for an upgrade: Node lets go of the connection and hands over what
-// it has not read. That is kept, and given to the parser of the same connection once the answers are over.
+// Node's parser reads a chunk of 64 KiB to its end and begins each request in it. Pausing the socket stops only the next chunk. An upgrade
+// does stop the parser in the middle of a chunk. So a request that has to wait is presented to Node as an upgrade. Node then detaches the
+// parser and hands over the unread bytes. The bytes are kept and given to a parser again once the answers are over.
 //
-//   R1  Nothing is lost and nothing changes its order. A socket tells the end of its client once it is empty, and Node ends the connection then:
-//       so a byte of what is kept stays in the socket.
-//   R2  Held bytes are bounded over all connections. The connection that comes above the bound is ended. Kept bytes are not put back into the
-//       socket: with each turn it would read another chunk on top.
-//   R3  A client that reads nothing for the idle time of the server is cut.
+//   HELD-1  No byte is lost or reordered. Node ends a connection when its socket is empty and the client has ended. So one kept byte stays
+//           in the socket.
+//   HELD-2  Held bytes are bounded over all connections. The connection that exceeds the bound is destroyed. Kept bytes do not go back into
+//           the socket, or each turn would read another chunk.
+//   HELD-3  A client that reads nothing for the server's idle time is cut.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Of all connections: what is kept for their parsers, and what a socket reads on top before it stops. */
+/** Bound over all connections: kept bytes, and the chunk that a socket reads ahead before it stops. */
 const MOST_BYTES = 8 * 1024 * 1024;
 const READ_AHEAD_BYTES = 64 * 1024;
 
@@ -20,7 +20,7 @@ export interface HeldRequest {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  /** The answers to what came before it. */
+  /** Resolves when the answers to earlier requests of the connection are over. */
   readonly earlier: Promise<void>;
 }
 
@@ -29,12 +29,12 @@ export class HeldRequests {
   readonly #goOn: (socket: Duplex, kept: readonly Buffer[]) => void;
   #bytes = 0;
 
-  /** `goOn`: the connection may be read again, what is kept before anything else. */
+  /** `goOn`: the connection may be read again, beginning with the kept bytes. */
   constructor(goOn: (socket: Duplex, kept: readonly Buffer[]) => void) {
     this.#goOn = goOn;
   }
 
-  /** False when there was no room (R2): the connection is ended. */
+  /** False if the bound on held bytes is reached. The connection is then destroyed. */
   hold({ request, socket, head, earlier }: HeldRequest): boolean {
     if (!this.#known.has(socket)) socket.on('error', ignore);
     this.#known.add(socket);
@@ -45,9 +45,9 @@ export class HeldRequests {
       return false;
     }
     this.#bytes += bytes;
-    if (socket.readableLength === 0) socket.unshift(takeLast(kept)); // R1
+    if (socket.readableLength === 0) socket.unshift(takeLast(kept)); // a socket with a byte left is not ended by Node
     const cut = (): void => void socket.destroy();
-    socket.once('timeout', cut); // R3
+    socket.once('timeout', cut);
     const over = (): void => {
       this.#bytes -= bytes;
       socket.off('timeout', cut);
@@ -63,10 +63,10 @@ export class HeldRequests {
   }
 }
 
-/** Without a listener for errors the first one would end the process; the connection closes by itself. */
+/** Without a listener, an error of the socket would end the process. The socket closes by itself. */
 const ignore = (): void => {};
 
-/** An upgrade, or a tunnel, has what follows handed to it together with its head. */
+/** For an upgrade or CONNECT, the bytes that follow belong to the head and stay in one buffer with it. */
 function keptOf(request: IncomingMessage, head: Buffer): Buffer[] {
   const text = textOf(request);
   const isLast = request.headers.upgrade !== undefined || request.method === 'CONNECT';

@@ -1,10 +1,12 @@
-// Where a server listens.
+// Binds and opens the listening socket of a server.
 //
-//   P1  An address of its own is bound before the host begins and listened on once it is up: a taken one ends the start before anything has
-//       happened, and who comes too early is refused. Of two hosts that start in the same moment one waits until the other listens.
-//   P2  A socket that an owner holds is taken as it is.
-//   P3  What comes while nobody accepts waits in the kernel's queue; what finds that full is tried again by its kernel 1, 3, 7, ... s later. Node asks
-//       for 511, which at 200 a second a drain of three seconds fills; Linux holds as many as net.core.somaxconn says (4,096 from 5.4 on).
+//   LISTEN-1  A configured address is bound before the host starts, and the server listens once the host is up. So an address in use ends
+//             the start before the start has any effect. Early clients are refused. Of two hosts that start together, one waits until the
+//             other listens.
+//   LISTEN-2  A socket from the owner (supervisor, systemd) is used as it is.
+//   LISTEN-3  Connections wait in the kernel's accept queue while nobody accepts. If the queue is full, the client's kernel retries after
+//             1, 3, 7 … s. Node asks for 511, which 200 connections a second fill in three seconds. Linux allows up to net.core.somaxconn
+//             (4,096 since 5.4).
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Address, type BoundHandle, bindSocket } from '../../../shared/process/bound-socket.ts';
@@ -12,10 +14,10 @@ import { bindFault, holderOf } from '../../../shared/process/port-owner.ts';
 import { type EndTurn, takeTurn } from '../../../shared/process/port-turn.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 
-/** A bound socket that the owner holds, perhaps not handed over yet, or an address to bind; port 0 takes a free one. */
+/** A bound socket from the owner, perhaps still on its way, or an address to bind. Port 0 takes a free one. */
 export type ListenTarget = { readonly handle: object | Promise<object> } | Address;
 
-/** Longer than a start takes, unless its database is brought along. */
+/** Longer than a start, except for one that migrates its database. */
 const PATIENCE_MS = 10_000;
 const SAY_MS = 1_000;
 const QUEUED_CONNECTIONS = 4_096;
@@ -26,13 +28,13 @@ export class ListenPoint {
   #endTurn: EndTurn = () => {};
   #bound: BoundHandle | undefined;
 
-  /** `say`: what a start waits for. */
+  /** `say` reports that the start waits for another host. */
   constructor(target: ListenTarget, say: (message: string) => void) {
     this.#target = target;
     this.#say = say;
   }
 
-  /** P1. Throws `listen_failed`. */
+  /** Binds an own address without listening. Throws `listen_failed`. */
   async bind(): Promise<void> {
     const target = this.#target;
     if ('handle' in target) return;
@@ -54,7 +56,7 @@ export class ListenPoint {
   /** Throws `listen_failed`. */
   async listen(server: Server): Promise<Address> {
     const target = 'handle' in this.#target ? await this.#target.handle : (this.#bound ?? this.#target);
-    this.#bound = undefined; // the server's from here on
+    this.#bound = undefined; // the server owns the handle from here on
     await this.#listen(server, target).finally(this.#endTurn);
     const address = server.address() as AddressInfo | null;
     return { host: address?.address ?? '', port: address?.port ?? 0 };
@@ -72,7 +74,7 @@ export class ListenPoint {
     });
   }
 
-  /** Gives back what was bound and never listened on. */
+  /** Releases a bound socket that never listened. */
   close(): void {
     this.#bound?.close();
     this.#bound = undefined;

@@ -1,8 +1,8 @@
-// The answers of each connection that are not over, in the order of their requests, and how many requests a connection may have unanswered.
+// Unfinished answers per connection, in request order, and the limit on unanswered requests of a connection.
 //
-//   O1  A connection has at most 16 unanswered requests. Once 512 are unanswered in all, it has one.
-//   O2  A connection whose client does not read its answers begins no further request.
-//   O3  With the connection, all of its answers are closed. Node tells the one alone that it writes, not those that wait behind it.
+//   ANSWER-1  A connection has at most 16 unanswered requests. If 512 are unanswered in all, it has at most one.
+//   ANSWER-2  A connection whose client does not read its answers begins no further request.
+//   ANSWER-3  When a connection closes, all its answers close. Node closes only the one that is being written.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -11,9 +11,9 @@ const MOST_OF_CONNECTION = 16;
 const MOST_IN_ALL = 512;
 
 export interface ConnectionUse {
-  /** A first answer is under way. */
+  /** The first answer of a connection has begun. */
   busy(socket: Duplex): void;
-  /** The last answer is over. */
+  /** The last answer of a connection is over. */
   idle(socket: Duplex): void;
 }
 
@@ -26,7 +26,7 @@ export class OpenAnswers {
     this.#use = use;
   }
 
-  /** A request of this connection is to be answered with this response. */
+  /** Registers the response to a new request of this connection. */
   begin(socket: Duplex, response: ServerResponse): void {
     const line = this.#lineOf(socket);
     if (line.size === 0) this.#use?.busy(socket);
@@ -47,7 +47,7 @@ export class OpenAnswers {
     return this.#lines.get(socket)?.size ?? 0;
   }
 
-  /** O1, O2: the next request of this connection has to wait for an answer. */
+  /** True if the next request has to wait: the limit is reached, or the client does not read. */
   isFull(socket: Socket): boolean {
     const line = this.#lines.get(socket);
     if (line === undefined || line.size === 0) return false;
@@ -67,7 +67,7 @@ export class OpenAnswers {
   }
 }
 
-/** O3. */
+/** Closes the answers that wait behind the one being written. Node does not do it. */
 function closeQueued(responses: ReadonlySet<ServerResponse>): void {
   for (const response of responses) {
     if (response.socket !== null) continue;

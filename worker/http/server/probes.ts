@@ -1,5 +1,5 @@
-// Probes answered before Express: `GET /pub/health` and `GET /pub/ready`, at the root and below the base, as they come from
-// a probe: without query or origin. Every other spelling takes the way of all requests and gets the same answers there.
+// Answers `GET /pub/health` and `GET /pub/ready` before Express, at the root and below `http.base`.
+// Only the plain form of a probe is answered here: no query and no Origin. Any other form gets the same answer from the normal route.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { API_HEADERS } from '../answer/security-headers.ts';
 import type { HostApi } from '../api/host-api.ts';
@@ -25,7 +25,7 @@ export interface Probe {
   readonly isDraining: boolean;
 }
 
-/** True when this was a probe and is answered. */
+/** True if the request was a probe and is answered. */
 export function answerProbe({ port, request, response, isDraining }: Probe): boolean {
   const path = probePath(request, port);
   if (path === undefined || findHeadFault(request) !== undefined || hasContent(request)) return false;

@@ -1,11 +1,11 @@
-// When a request begins. A turn of the event loop begins as many as fit into a slice of time; the rest waits for the next turn, so that timers,
-// new connections and probes have theirs in between however much strangers ask for.
+// Decides when a request begins. A turn of the event loop begins requests for 10 ms; the rest wait for the next turn.
+// So timers, new connections and probes get their turn under any load.
 //
-//   T1  On a host that is not busy a request begins at once.
-//   T2  Who waits begins in turn: the operator (a valid token), deliveries of platforms, all others; within each by client, on loopback by
-//       connection. A client with many requests takes no more turns than one with a single request.
-//   T3  Probes do not wait here: they are answered before.
-//   T4  While connections come in, nothing begins (shared/process/connections-first.ts): a turn takes one of them, and among them may be a probe.
+//   TURN-1  On an idle host a request begins at once.
+//   TURN-2  Waiting requests take turns by class: operator (valid token), deliveries of platforms, all others. Within a class they take
+//           turns by client, on loopback by connection. Many requests of a client get no more turns than one.
+//   TURN-3  Probes never wait here.
+//   TURN-4  Nothing begins while new connections arrive. A turn accepts one connection, and a probe may be among them.
 import { afterConnections, isHoldingForConnections } from '../../../shared/process/connections-first.ts';
 import { madeProgress } from '../../../shared/process/loop-progress.ts';
 import { FairQueue } from './fair-queue.ts';
@@ -13,15 +13,15 @@ import { FairQueue } from './fair-queue.ts';
 export type RequestClass = 'operator' | 'delivery' | 'other';
 
 const SLICE_MS = 10;
-/** A request may go on long after its beginning has returned, which no clock sees before the turn is over. */
+/** Code of a request may run after its beginning has returned. The clock sees that only in the next turn, so the count is bounded too. */
 const MOST_OF_SLICE = 64;
 
 export class RequestTurns {
   readonly #waiting = new FairQueue<RequestClass, () => void>(['operator', 'delivery', 'other']);
-  /** Of the slice of this turn; undefined when nothing has begun in it. */
+  /** End of this turn's slice. Undefined if nothing has begun in this turn. */
   #endsAt: number | undefined;
 
-  /** `now`: monotonic milliseconds. True when it may begin at once (T1). */
+  /** True if the request may begin at once. `now` is in monotonic milliseconds. */
   isFree(now: number): boolean {
     madeProgress(now);
     if (this.#waiting.size > 0 || isHoldingForConnections()) return false;
@@ -32,7 +32,7 @@ export class RequestTurns {
     return now < this.#endsAt;
   }
 
-  /** Begins when its turn has come. Must not throw. */
+  /** Begins the request in its turn. `begin` must not throw. */
   later(begin: () => void, place: { readonly of: RequestClass; readonly lane: unknown }): void {
     if (this.#waiting.size === 0 && this.#endsAt === undefined) setImmediate(this.#turn);
     this.#endsAt ??= Number.NEGATIVE_INFINITY;
@@ -40,7 +40,7 @@ export class RequestTurns {
   }
 
   readonly #turn = (): void => {
-    const connected = this.#waiting.size > 0 ? afterConnections() : undefined; // T4
+    const connected = this.#waiting.size > 0 ? afterConnections() : undefined; // new connections come first
     if (connected !== undefined) return void connected.then(() => setImmediate(this.#turn));
     const endsAt = performance.now() + SLICE_MS;
     for (let n = 0; n < MOST_OF_SLICE && performance.now() < endsAt; n += 1) {

@@ -1,12 +1,12 @@
-// The HTTP interface of a host: one node:http server. This folder sees the host only through HostApi.
+// The HTTP interface of a host: one node:http server. Code in this folder reaches the host only through HostApi.
 //
-//   S1  Health and readiness are answered here, before Express: cheap, and whatever state the rest is in. Deliveries of platforms take the
-//       way of every request, without Express around it.
-//   S2  Slow headers, slow bodies and silent sockets end with 408 within their limit and a second; long answers are not cut.
-//   S3  Draining accepts nothing new, tells the streams, waits for what is under way, and is bounded; then all is closed. WebSockets of
-//       platforms are left to their accounts, which answer over them until they end.
+//   HTTP-1  Health and readiness are answered before Express, cheaply and in any state of the host. Deliveries of platforms skip Express
+//           but pass the same checks.
+//   HTTP-2  Slow headers, slow bodies and silent sockets end with 408 within their limit and a second. Long answers are not cut.
+//   HTTP-3  A drain accepts nothing new, tells the streams and waits for running requests up to its limit. Then everything is closed.
+//           WebSockets of platforms stay open until their accounts end.
 //
-// traffic.ts says when a request begins, target.ts and gate.ts decide about it, route-table.ts says what there is, express-app.ts runs it.
+// traffic.ts schedules requests, target.ts and gate.ts check them, route-table.ts finds the route and express-app.ts runs it.
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../../../shared/process/bound-socket.ts';
@@ -29,42 +29,42 @@ import { attachTraffic, observeRefused, type TrafficParts, UNANSWERED } from './
 export interface HttpServerOptions {
   readonly port: HostApi;
   readonly log: HttpLog;
-  /** Folder of the chat page, read at its first request; left out: no page. */
+  /** Folder of the chat page, read at its first request. Without it there is no page. */
   readonly staticDir?: string;
   readonly listen: ListenTarget;
-  /** Limits of time; left out: those of the documentation. */
+  /** Time limits. Defaults are in `HttpTimeouts`. */
   readonly timeouts?: Partial<HttpTimeouts>;
-  /** Wrong tokens per source. */
+  /** Limit of wrong tokens per source. */
   readonly failures?: FailureBudgetOptions;
 }
 
 export interface HttpTimeouts {
-  /** Until the header section is complete. Default 10,000. */
+  /** Limit for a complete header section. Default 10,000. */
   readonly headersMs: number;
-  /** Until the whole request is there. Default 30,000. */
+  /** Limit for a complete request. Default 30,000. */
   readonly requestMs: number;
-  /** How often the two are checked. Default 500: they end within a second of their time, also on a machine that is late. */
+  /** Interval in which both limits are checked. Default 500, so that 408 comes within a second of the limit. */
   readonly checkMs: number;
-  /** An idle connection; longer than a proxy's 60 s. Default 65,000. */
+  /** How long an idle connection stays open; longer than a proxy's usual 60 s. Default 65,000. */
   readonly keepAliveMs: number;
-  /** A connection on which nothing moves, whatever is under way: a client that never reads. Default 120,000. */
+  /** Limit for a connection without traffic, even during an answer: a client that never reads. Default 120,000. */
   readonly idleMs: number;
 }
 
 export interface HttpServer {
   readonly server: Server;
-  /** Takes an address of its own before it listens; throws `listen_failed`. */
+  /** Binds an own address without listening. Throws `listen_failed`. */
   bind(): Promise<void>;
-  /** Resolves once it listens, with the address; throws `listen_failed`. */
+  /** Resolves with the address once the server listens. Throws `listen_failed`. */
   listen(): Promise<Address>;
-  /** Ends streams whose token is gone or was replaced: to be called after each reload. */
+  /** Ends streams whose token was removed or replaced. Call it after each reload. */
   tokensChanged(): void;
   /**
-   * Takes no more connections: who comes now waits for the next worker where an owner holds the socket, and is refused elsewhere. Resolves once
-   * those that were just taken have said what they came for, or nothing for a moment.
+   * Accepts no more connections. If an owner holds the socket, new ones wait for the next worker; otherwise they are refused.
+   * Resolves once the connections just accepted have sent a request, or after 50 ms.
    */
   stopListening(): Promise<void>;
-  /** S3, within `limitMs` (default 5,000). Coalesced. */
+  /** Drains within `limitMs` (default 5,000): accepts nothing new and waits for running requests. Coalesced. */
   drain(limitMs?: number): Promise<void>;
   /** Ends every connection and the server. */
   close(): Promise<void>;
@@ -79,7 +79,7 @@ const TIMEOUTS: HttpTimeouts = {
 };
 const HEADER_SECTION_BYTES = 16 * 1024;
 const IDLE_CHECK_MS = 100;
-/** From the connection to its request, of whoever has both ready. */
+/** How long a fresh connection may take to send its request. */
 const FIRST_WORDS_MS = 50;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
@@ -130,7 +130,7 @@ function createParts(
   const answers = new OpenAnswers();
   const { Request, Response } = expressClasses(app, (socket) => answers.isFull(socket));
   const server = createServer({ IncomingMessage: Request, ServerResponse: Response, ...serverOptions(timeouts) });
-  // Node drops headers above its own count in silence; with none, request-head.ts sees and refuses them.
+  // Node silently drops headers above maxHeadersCount. 0 turns that off: findHeadFault refuses too many with 431.
   server.maxHeadersCount = 0;
   server.timeout = timeouts?.idleMs ?? TIMEOUTS.idleMs;
   return {
@@ -154,7 +154,7 @@ function serverOptions(given: Partial<HttpTimeouts> = {}): ServerOptions {
     maxHeaderSize: HEADER_SECTION_BYTES,
     noDelay: true,
     insecureHTTPParser: false,
-    requireHostHeader: false, // request-head.ts requires it, with a problem document
+    requireHostHeader: false, // findHeadFault checks the Host header and answers with a problem document
   };
 }
 

@@ -1,4 +1,4 @@
-// What happens on the server: requests, expectations, upgrades, and in which order they begin.
+// Connects the server's events (requests, expectations, upgrades) to their handlers and orders when each begins.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -27,7 +27,7 @@ export interface TrafficParts extends GateParts {
   readonly addresses: ClientAddresses;
   readonly answers: OpenAnswers;
   readonly isDraining: () => boolean;
-  /** The way of every request, without Express around it. */
+  /** Serves a request without Express around it. */
   serve(request: IncomingMessage, response: ServerResponse): void;
   newResponse(request: IncomingMessage): ServerResponse;
 }
@@ -69,15 +69,15 @@ export function attachTraffic(parts: TrafficParts, limits: ConnectionLimits): vo
   });
 }
 
-/** Through a parser again, which listens for the data of the socket. */
+/** Hands the socket to a new parser, which reads the kept bytes first. */
 function readOn(server: Server, socket: Duplex, kept: readonly Buffer[]): void {
   if (isClosing(socket)) return passOver(socket);
-  if (!socket.writable) return; // the last answer was the end of the connection
+  if (!socket.writable) return; // the last answer closed the connection
   server.emit('connection', socket);
   for (const bytes of kept) socket.emit('data', bytes);
 }
 
-/** Probes are answered at once; all others begin when their turn has come. */
+/** Probes are answered at once. All other requests begin in their turn. */
 function requestListener(parts: TrafficParts, limits: ConnectionLimits, turns: RequestTurns): Handle {
   const { port, app, answers, isDraining } = parts;
   const begin: Handle = (request, response) => {
@@ -96,7 +96,7 @@ function requestListener(parts: TrafficParts, limits: ConnectionLimits, turns: R
   };
 }
 
-/** Counts the request for its client and to its end. False when it was refused. */
+/** Counts the request for its client until its end. False if it was refused. */
 function enter(
   { port, addresses }: TrafficParts,
   limits: ConnectionLimits,
@@ -115,7 +115,7 @@ function enter(
   return false;
 }
 
-/** Where it waits: the clients of a proxy, and those of another machine, each as one. */
+/** The queue lane of a request: one per client address, on loopback one per connection. */
 function placeOf(
   { port, authenticator }: TrafficParts,
   request: IncomingMessage,
@@ -130,13 +130,13 @@ function placeOf(
   return { of, lane: isLoopback(address) ? request.socket : clientOf(address) };
 }
 
-/** Deliveries of platforms come in floods, and need nothing that Express adds. */
+/** Deliveries of platforms come in floods and need nothing that Express adds, so they skip it. */
 const isDelivery = ({ url = '' }: IncomingMessage, port: HostApi): boolean =>
   url.startsWith('/webhooks/', port.settings().base.length);
 
 const addressOf = ({ remoteAddress = '' }: Socket): string => remoteAddress;
 
-/** Nobody was left to answer, and nobody was answered: the statuses that are customary in logs. */
+/** Statuses used in logs, from nginx: 499 = the client closed first, 444 = closed without an answer. */
 const CLIENT_GONE = 499;
 export const UNANSWERED = 444;
 

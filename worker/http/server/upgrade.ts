@@ -1,6 +1,6 @@
-// Upgrades: of clients at `/api/ws`, after origin, token and limits are found good, and of platforms at the address of an account whose
-// adapter takes WebSockets, by the platform's rules. Refusals are real HTTP answers, but for one that browsers would not see (`closeUnknown`).
-// An Upgrade header anywhere else is ignored, as HTTP allows (RFC 9110, 7.8): Java's client offers HTTP/2 with its first request, whatever that is.
+// WebSocket upgrades: of clients at `/api/ws` after checks of origin, token and limits, and of platforms at an account's address.
+// Refusals are HTTP answers. A browser's page cannot see a status, so an unknown token from a browser is refused with a close frame.
+// An Upgrade header on any other request is ignored (RFC 9110, 7.8). Java's client offers HTTP/2 with its first request.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -35,14 +35,14 @@ export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   readonly head: Buffer;
-  /** The answers to the requests before it on the connection; left out: there are none. */
+  /** Resolves when earlier requests of the connection are answered. Left out if there are none. */
   readonly earlier?: Promise<void> | undefined;
 }
 
-/** A socket without a listener for errors would end the process with its first one; it closes by itself. */
+/** Without a listener, an error of the socket would end the process. The socket closes by itself. */
 const ignore = (): void => {};
 
-/** Takes over a socket on which an upgrade was asked for. Never throws. */
+/** Takes over the socket of an upgrade. Never throws. */
 export async function serveUpgrade(parts: UpgradeParts, { request, socket, head, earlier }: Upgrade): Promise<void> {
   socket.on('error', ignore);
   if (earlier !== undefined) await earlier;
@@ -71,19 +71,19 @@ export async function serveUpgrade(parts: UpgradeParts, { request, socket, head,
 
 function webSocketMatch(request: IncomingMessage, { found }: Passed): Match | undefined {
   const { method, headers, httpVersion } = request;
-  // RFC 9110, 7.8: in HTTP/1.0 the header is ignored.
+  // RFC 9110, 7.8: HTTP/1.0 has no upgrades.
   const isWebSocket = headers.upgrade?.toLowerCase() === 'websocket' && method === 'GET' && httpVersion === '1.1';
   return isWebSocket && found.kind === 'match' && found.match.route.answers[101] === 'websocket'
     ? found.match
     : undefined;
 }
 
-/** Base64 of 16 bytes. */
+/** Base64 of 16 bytes (RFC 6455, 4.1). */
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
-/** 8 is the draft that some old clients still speak; its frames are those of 13. */
+/** Some old clients speak draft version 8, whose frames are those of 13. */
 const VERSIONS: ReadonlySet<unknown> = new Set(['13', '8']);
 
-/** The library that completes the handshake would take a body for frames, and refuse the others in words of its own, as HTML. */
+/** Checked here because the ws library would read a body as frames and refuse faults with its own HTML. */
 function checkHandshake(request: IncomingMessage): void {
   const { headers } = request;
   if (hasContent(request)) throw new SvcError('invalid_request', 'an upgrade is not taken with a body');
@@ -95,7 +95,7 @@ function checkHandshake(request: IncomingMessage): void {
     });
 }
 
-/** What completes the handshake. Throws what the platform is to read. */
+/** Returns the function that completes the handshake. Throws the error that the platform reads. */
 function admitPlatform(
   { port, authenticator, isDraining }: UpgradeParts,
   request: IncomingMessage,
@@ -137,14 +137,14 @@ async function admitWebSocket(
   return caller;
 }
 
-/** Only browsers send the token by the pair, and their pages see no 401: here it is close code 1008, counted as the 401 that it stands for. */
+/** Only browsers send the token as a subprotocol, and their pages cannot see a 401. So a browser gets close code 1008, counted as a 401. */
 function closeUnknown({ newResponse, onAnswered }: UpgradeParts, request: IncomingMessage, socket: Duplex): void {
   contextOf(request).faultStatus = ERRORS.invalid_token.status;
   closeWebSocket(request, socket, { protocol: WEBSOCKET_PROTOCOL, code: 1008, reason: 'this token is not known' });
   onAnswered(request, newResponse(request));
 }
 
-/** The Authorization header, or for browsers the pair of subprotocols; not both. */
+/** Reads the Authorization header, or the token in a browser's pair of subprotocols. A request with both tokens is malformed. */
 export function readWebSocketCredentials(request: IncomingMessage): Credentials {
   const fromHeader = readCredentials(request.headers.authorization);
   const protocols = protocolsOf(request);
@@ -175,8 +175,9 @@ function readBase64Url(text: string): Credentials {
 }
 
 /**
- * Through the parser again, without what offers the upgrade: Node's has let go of the socket, and knows nothing of a body where an upgrade is
- * offered. What it has taken of the connection goes in front of what still comes.
+ * Serves an offered upgrade as a plain request, without the headers that offer it.
+ * Node has detached the parser from the socket and does not parse a body after an upgrade. So the head and the bytes behind it go to a new
+ * parser.
  */
 function serveAsRequest(parts: UpgradeParts, { request, socket, head }: Upgrade): void {
   const response = attach(parts, request, socket);
@@ -201,7 +202,7 @@ const withoutOffer = (connection: string): string =>
     .join(',')
     .trim();
 
-/** A response on a socket that the HTTP parser has let go of; the connection ends with it. */
+/** Makes a response on a socket without a parser. The connection ends with the response. */
 function attach(parts: UpgradeParts, request: IncomingMessage, socket: Duplex): ServerResponse | undefined {
   const response = parts.newResponse(request);
   response.shouldKeepAlive = false;
@@ -210,7 +211,7 @@ function attach(parts: UpgradeParts, request: IncomingMessage, socket: Duplex): 
     response.assignSocket(socket as Socket);
     return response;
   } catch {
-    socket.destroy(); // an answer to an earlier request is still on its way: the client broke the order
+    socket.destroy(); // an earlier answer still uses the socket: the client did not wait for it
     return undefined;
   }
 }

@@ -1,8 +1,9 @@
-// Between a worker and whoever starts it again: who that is, what it is told, and the limit that is kept for one that has none.
+// The link between a worker and the owner that restarts the worker. Detects the owner, notifies it, and keeps a restart limit for owners
+// without one.
 //
-//   K1  Under our own supervisor all of it is silent: IPC says it there.
-//   K2  An owner hears of a reload, whoever asked for it, and of every change of readiness.
-//   K3  Without a supervisor who looks, the worker itself stops when its state folder is lost.
+//   OWNER-1  Under the project's own supervisor nothing is sent here, because IPC carries it.
+//   OWNER-2  An owner is told of every reload and every change of readiness.
+//   OWNER-3  Without a supervisor, the worker itself checks its state folder and stops when the folder is lost.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ProjectPaths } from '../../../shared/files/paths.ts';
 import { StateWatch } from '../../../shared/files/state-watch.ts';
@@ -22,7 +23,7 @@ export interface OwnerLinkOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly paths: Pick<ProjectPaths, 'stateDir' | 'restartWindow' | 'serviceLog'>;
   readonly log: Log['logger'];
-  /** Asks for a drain that ends with 0. */
+  /** Requests a drain that ends with exit code 0. */
   readonly stop: (reason: string) => void;
 }
 
@@ -30,7 +31,7 @@ const LOOK_MS = 1_000;
 
 export class OwnerLink {
   readonly owner: RestartOwner;
-  /** The owner's own command for a stop. */
+  /** The owner's command to stop this worker. */
   readonly stopCommand: string;
   readonly #log: Log['logger'];
   readonly #notifier: OwnerNotifier;
@@ -51,17 +52,17 @@ export class OwnerLink {
     this.#serviceLog = new ServiceLog({ file: paths.serviceLog, log });
   }
 
-  /** The start counts from here on, as soon as there is a folder to note it in. */
+  /** Counts this start in the restart window, once the state folder exists. */
   begin(): void {
     this.#window.note();
   }
 
-  /** What an owner writes of it to a file without a limit gets one. */
+  /** Limits a log file to which the owner redirects stdout without a limit. */
   keepLog(limits: ServiceLogLimits): void {
     this.#serviceLog.keep(limits);
   }
 
-  /** Whether this start may go on; in a container it waits until it may, or is stopped. */
+  /** True if this start may continue. In a container it waits for room in the restart window, until a stop. False ends the start. */
   async hasRoom(limits: WindowLimits): Promise<boolean> {
     this.#window.note();
     for (;;) {
@@ -77,13 +78,13 @@ export class OwnerLink {
             { starts: verdict.starts, ms: verdict.ms },
             'the restart window is spent: waiting, without a port',
           );
-          await pause(verdict.ms, undefined, { signal: this.#stopped.signal }).catch(() => {}); // a stop is looked for next
+          await pause(verdict.ms, undefined, { signal: this.#stopped.signal }).catch(() => {}); // a stop aborts the pause and is checked next
           if (this.#stopped.signal.aborted) return false;
       }
     }
   }
 
-  /** Whether an owner that knows no end should take this failed start for one. */
+  /** True if an owner that retries for ever should stop after this failed start. */
   givesUp(error: unknown): boolean {
     const { kind } = this.#window.verdict(DEFAULT_WINDOW);
     if (kind === 'spent')
@@ -91,12 +92,12 @@ export class OwnerLink {
     return kind === 'spent';
   }
 
-  /** A start that takes long is at work. */
+  /** Reports that a long start is still working. */
   goesOn(what: string): void {
     this.#notifier.goesOn(what);
   }
 
-  /** Up: told, and from now on each change of readiness. */
+  /** Reports that the worker is up, then each change of readiness. */
   up(app: App): void {
     this.#notifier.up();
     this.#lookAfterFolder();
@@ -115,7 +116,7 @@ export class OwnerLink {
     });
   }
 
-  /** K3. */
+  /** Stops the worker when its state folder is lost. A supervisor does that for its own workers. */
   #lookAfterFolder(): void {
     const { supervised, paths, stop } = this.#options;
     if (supervised) return;

@@ -1,12 +1,12 @@
-// What a worker in the foreground tells an owner that listens on NOTIFY_SOCKET (sd_notify(3)): up, reloading, stopping, a line of status, and that it lives.
+// Notifies an owner that listens on NOTIFY_SOCKET (sd_notify(3)): ready, reloading, stopping, status line, watchdog ping.
 //
-// Node has no datagram sockets of the Unix kind. What packages there are need a compiler and systemd's headers; so the words go through the program
-// `systemd-notify`, which is where systemd is, knows sockets by path and by abstract name, and (since systemd 246) waits until its words are taken:
-// with `NotifyAccess=all` none is lost. A ping of the watchdog is a process each third of its time, about 3 ms of CPU.
+// Node has no Unix datagram sockets, and packages for them need a compiler. So messages go through the program `systemd-notify`. The
+// program exists wherever systemd does and handles path and abstract sockets. Since systemd 246 it waits until a message is received. With
+// `NotifyAccess=all` no message is lost. A watchdog ping is a process every third of the watchdog time, about 3 ms of CPU.
 //
-//   T1  Words go one after another, in order; pings that meet a waiting word are left out.
-//   T2  A ping is sent by the event loop, so that a blocked loop sends none.
-//   T3  An owner that cannot be told stops nothing: it is said once.
+//   NOTIFY-1  Messages are sent one after another, in order. A ping is skipped while another message waits.
+//   NOTIFY-2  The event loop sends the pings, so a blocked loop sends none.
+//   NOTIFY-3  A failed notification stops nothing. Only the first failure is logged.
 import { spawn } from 'node:child_process';
 import type { Log } from '../../../shared/log/logger.ts';
 import { INIT_VARIABLE } from '../../../shared/process/first-process.ts';
@@ -14,15 +14,15 @@ import { INIT_VARIABLE } from '../../../shared/process/first-process.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface OwnerNotifier {
-  /** Somebody asked to be told. */
+  /** An owner asked for notifications. */
   readonly heard: boolean;
-  /** A start that takes long is at work: the owner's limit for it is put off. */
+  /** A long start is still working: extends the owner's start timeout. */
   goesOn(what: string): void;
-  /** Listening, and the first assembly has a result. Pings begin. */
+  /** The server listens and the first assembly has a result. Watchdog pings begin. */
   up(): void;
-  /** A line for `systemctl status`. */
+  /** The status line in `systemctl status`. */
   status(text: string): void;
-  /** To be followed by `reloaded`, whatever came of it. */
+  /** Must be followed by `reloaded`, whatever the result. */
   reloading(): void;
   reloaded(): void;
   stopping(reason: string): void;
@@ -36,7 +36,7 @@ export interface NotifierOptions {
   readonly pid?: number;
 }
 
-/** Variables that are a process's own: its children get none of them. */
+/** Variables that belong to this process only. Children do not get these variables. */
 export const OWNER_VARIABLES = [
   'NOTIFY_SOCKET',
   'WATCHDOG_USEC',
@@ -48,12 +48,12 @@ export const OWNER_VARIABLES = [
 ];
 
 const PROGRAM = 'systemd-notify';
-/** By then there has to be another word of a start that goes on. */
+/** Extension of the owner's start timeout. The next extension must come before it ends. */
 const EXTENSION_MS = 30_000;
 const EXTEND_EVERY_MS = 5_000;
 const LONGEST_STATUS = 200;
 const PINGS_PER_SPAN = 3;
-/** A word that is not taken by then is given up. */
+/** Time limit for one message. */
 const WORD_MS = 10_000;
 
 const SILENT: OwnerNotifier = {
@@ -67,14 +67,14 @@ const SILENT: OwnerNotifier = {
   close: () => {},
 };
 
-/** Says nothing where nobody listens. */
+/** Returns a silent notifier if no owner listens. */
 export function ownerNotifier({ environment, log, pid = process.pid }: NotifierOptions): OwnerNotifier {
   const socket = environment['NOTIFY_SOCKET'];
   if (socket === undefined || !/^[/@]./.test(socket)) return SILENT;
   return new Notifier({ NOTIFY_SOCKET: socket, PATH: environment['PATH'] }, pingMs(environment, pid), log);
 }
 
-/** Undefined where the watchdog is off, or watches another process. */
+/** Undefined if the watchdog is off or watches another process. */
 function pingMs(environment: Environment, pid: number): number | undefined {
   const spanUs = Number(environment['WATCHDOG_USEC']);
   const watched = environment['WATCHDOG_PID'] ?? String(pid);
@@ -124,7 +124,7 @@ class Notifier implements OwnerNotifier {
     this.#say([`STATUS=${line}`]);
   }
 
-  /** The time is that of CLOCK_MONOTONIC, as `Type=notify-reload` wants it. */
+  /** MONOTONIC_USEC is CLOCK_MONOTONIC, as required by `Type=notify-reload`. */
   reloading(): void {
     if (!this.#isStopping) this.#say(['RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1_000n}`]);
   }
@@ -162,7 +162,7 @@ class Notifier implements OwnerNotifier {
     child.once('exit', (code, signal) => this.#said(code === 0 ? undefined : `it ended with ${code ?? signal}`, false));
   }
 
-  /** `error` and `exit` may both come. A word that got lost is no reason to keep the next one back; a program that is not there is. */
+  /** `error` and `exit` may both fire. A lost message does not stop the next one, but a missing program does. */
   #said(fault: string | undefined, missing: boolean): void {
     if (!this.#busy) return;
     this.#busy = false;

@@ -1,8 +1,11 @@
-// The restart window of a worker in the foreground, for owners that know none: kept in the file and the form of the supervisor's own (.svc/restart-window.json).
+// The restart window of a worker in the foreground, for owners without a limit of their own. File and format are the supervisor's
+// (.svc/restart-window.json).
 //
-//   O1  Under launchd a start that finds the window spent ends with 0, which launchd takes for done. An invalid configuration counts, too: launchd would try it for ever.
-//   O2  In a container it waits, without a port, until the oldest start has left the window: an end would only be started again.
-//   O3  A stop that somebody asked for empties the window; other owners have a limit of their own, and none is kept.
+//   OWNERWINDOW-1  Under launchd, a start with a spent window exits with 0, which launchd treats as finished. An invalid configuration
+//                  counts too, because launchd would retry for ever.
+//   OWNERWINDOW-2  In a container, such a start waits without a port until the oldest start leaves the window. An exit would only cause
+//                  another start.
+//   OWNERWINDOW-3  A requested stop empties the window. Other owners have their own limit, and no window is kept for them.
 import { existsSync, rmSync } from 'node:fs';
 import { stableJson, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
 import { readOwnFile } from '../../../shared/files/own-file.ts';
@@ -11,12 +14,12 @@ import { bootClock, bootId } from '../../../shared/process/process-identity.ts';
 import type { RestartOwner } from '../../database/writer-lock.ts';
 
 export interface WindowLimits {
-  /** Starts within the window, this one included. */
+  /** Maximum number of starts within the window, including this one. */
   readonly restarts: number;
   readonly windowSeconds: number;
 }
 
-/** Where the configuration cannot say it. */
+/** Used when the configuration cannot be read. */
 export const DEFAULT_WINDOW: WindowLimits = { restarts: 5, windowSeconds: 120 };
 
 export interface OwnerWindowOptions {
@@ -28,12 +31,12 @@ export interface OwnerWindowOptions {
 
 export type WindowVerdict =
   | { readonly kind: 'room' }
-  /** Ends: its owner would start it again without an end. */
+  /** The start must end, because its owner would restart it without limit. */
   | { readonly kind: 'spent'; readonly starts: number }
   | { readonly kind: 'wait'; readonly starts: number; readonly ms: number };
 
 const ROOM: WindowVerdict = { kind: 'room' };
-/** More than any configured limit is never looked at. */
+/** More than any configured limit. */
 const MOST_STARTS = 200;
 
 export class OwnerWindow {
@@ -46,7 +49,7 @@ export class OwnerWindow {
     this.#now = options.now ?? bootClock;
   }
 
-  /** Notes this start, once, as soon as there is a folder to note it in. */
+  /** Records this start once, as soon as the state folder exists. */
   note(): void {
     const { paths, owner } = this.#options;
     if ((owner !== 'launchd' && owner !== 'container') || this.#noted !== undefined || !existsSync(paths.stateDir))
@@ -55,7 +58,7 @@ export class OwnerWindow {
     this.#write([...this.#starts(), this.#noted].slice(-MOST_STARTS));
   }
 
-  /** What the window says of this start. */
+  /** Whether this start has room in the window. */
   verdict({ restarts, windowSeconds }: WindowLimits): WindowVerdict {
     if (this.#noted === undefined) return ROOM;
     const now = this.#now();
@@ -67,7 +70,7 @@ export class OwnerWindow {
     return { kind: 'wait', starts: inside.length, ms: blocking + spanMs - now };
   }
 
-  /** After a stop that somebody asked for. */
+  /** After a requested stop. */
   empty(): void {
     if (this.#noted !== undefined) rmSync(this.#options.paths.restartWindow, { force: true });
   }
@@ -79,7 +82,7 @@ export class OwnerWindow {
         ? starts.filter((at): at is number => typeof at === 'number')
         : [];
     } catch {
-      return []; // none was kept, or it cannot be read: then this is the first
+      return []; // a missing or unreadable file counts as no starts
     }
   }
 
@@ -90,7 +93,7 @@ export class OwnerWindow {
         stableJson({ version: 1, boot: bootId(), starts, crashesInRow: 0 }),
       );
     } catch {
-      // a full disk stops no start
+      // a full disk must not prevent a start
     }
   }
 }

@@ -1,4 +1,4 @@
-// Who would start this worker again: read from how the process came to be. Pure but for two marker files.
+// Detects which owner would restart this worker, from its environment and parent. Pure except for two marker files.
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname as machineName } from 'node:os';
 import { INIT_VARIABLE } from '../../../shared/process/first-process.ts';
@@ -9,11 +9,11 @@ export interface Birth {
   readonly pid: number;
   readonly ppid: number;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Whether a file exists; for tests. */
+  /** Tests a file's existence; replaceable in tests. */
   readonly exists?: (path: string) => boolean;
 }
 
-/** Variables that a shell merely inherits from a unit, a container or PM2 do not make it one: pid and parent have to fit. */
+/** A shell may inherit the variables of a unit, a container or PM2. So pid and parent pid must match too. */
 export function restartOwner({ supervised, pid, ppid, environment, exists = existsSync }: Birth): RestartOwner {
   if (supervised) return 'daemon';
   if (isSystemd(environment, pid, ppid)) return 'systemd';
@@ -38,13 +38,13 @@ function isSystemd(environment: Birth['environment'], pid: number, ppid: number)
 export interface OwnedFacts {
   readonly owner: RestartOwner;
   readonly environment: Birth['environment'];
-  /** /proc/self/cgroup, for the name of the unit; for tests. */
+  /** Content of /proc/self/cgroup, for the name of the unit; replaceable in tests. */
   readonly cgroup?: () => string;
-  /** The name that a container has inside. */
+  /** The hostname inside a container. */
   readonly hostname?: string;
 }
 
-/** The command with which the owner that would start this worker again is told to stop it. */
+/** The command that tells the owner to stop this worker. */
 export function ownerStop({ owner, environment, cgroup = ownCgroup, hostname = machineName() }: OwnedFacts): string {
   switch (owner) {
     case 'systemd':
@@ -63,7 +63,7 @@ export function ownerStop({ owner, environment, cgroup = ownCgroup, hostname = m
   }
 }
 
-/** The unit is the last part of the control group; below `user@<uid>.service` it is one of a user's manager. */
+/** The unit is the last part of the cgroup path. Below `user@<uid>.service` it belongs to a user's manager. */
 function systemdStop(cgroup: string, hasSocket: boolean): string {
   const path = /^(?:0:|\d+:name=systemd):(.*\.service)(?:\/|$)/m.exec(cgroup)?.[1] ?? '';
   const unit = path.split('/').at(-1) ?? '';
@@ -76,6 +76,6 @@ function ownCgroup(): string {
   try {
     return readFileSync('/proc/self/cgroup', 'utf8');
   } catch {
-    return ''; // no Linux, or nothing to be seen of it
+    return ''; // not Linux, or /proc is hidden
   }
 }

@@ -1,8 +1,9 @@
 // The worker's end of the IPC channel to its supervisor.
 //
-//   K1  hello first, then `welcome` (secrets, how the one before ended) is awaited; a supervisor that does not answer ends the start.
-//   K2  The end of the channel is the end of the worker: a worker without its supervisor would be nobody's.
-//   K3  A message that cannot be sent is dropped: the channel's end is noticed on its own.
+//   SUPERVISORLINK-1  The worker sends `hello` and awaits `welcome` (secrets, end of the previous worker). A supervisor that does not
+//                     answer ends the start.
+//   SUPERVISORLINK-2  The worker ends when the channel closes, because no process would manage it.
+//   SUPERVISORLINK-3  A message that cannot be sent is dropped. The closed channel is noticed separately.
 import {
   asSupervisorMessage,
   IPC_PROTOCOL,
@@ -15,17 +16,17 @@ import { VERSION } from '../../../shared/version.ts';
 
 export interface SupervisorLinkOptions {
   readonly runtimeId: string;
-  /** The pid that started this process, as it said so itself. */
+  /** Pid of the starter, as the starter reported it. */
   readonly parent: number | undefined;
   /** The supervisor is gone. */
   readonly onLost: () => void;
-  /** A spare: it waits until its turn comes, and is told before what it may make ready. Left out: `welcome` comes within 5 s. */
+  /** Given by a spare worker: it waits for its turn and prepares with this environment. Left out: `welcome` must come within 5 s. */
   readonly prepare?: (environment: Readonly<Record<string, string>>) => Promise<unknown>;
 }
 
 const WELCOME_MS = 5_000;
 
-/** For `server.listen`; closed where nobody listens on it. */
+/** For `server.listen`. Close it if no server listens on it. */
 export interface BoundSocket {
   close(): void;
 }
@@ -34,14 +35,14 @@ export type SupervisorListener = (message: SupervisorMessage, socket: BoundSocke
 
 export interface SupervisorLink {
   readonly welcome: Extract<SupervisorMessage, { type: 'welcome' }>;
-  /** The bound socket that came with `welcome`. */
+  /** The bound socket sent with `welcome`. */
   readonly socket: BoundSocket | undefined;
   send(message: WorkerMessage): void;
-  /** One listener; messages that came before it are given to it, each with the socket that came with it. */
+  /** Sets the only listener. Messages received before are delivered to it, each with its socket. */
   listen(listener: SupervisorListener): void;
 }
 
-/** Throws `not_running` when there is no channel or nobody answers on it. */
+/** Throws `not_running` without a channel or with a changed parent, and `timeout` if no answer comes. */
 export async function linkToSupervisor({
   runtimeId,
   parent,

@@ -1,4 +1,4 @@
-// What can be said of accounts without asking their platforms: that one can never work, that two are one.
+// Findings about accounts that need no request to a platform. Examples are an account that can never work, and two entries for one account.
 import { type ConfigFault, dotted, faultLine } from '../../../shared/config/fault.ts';
 import { type LoadedConfig, locate } from '../../../shared/config/load.ts';
 import { isRecord } from '../../../shared/config/schema/json-schema.ts';
@@ -11,7 +11,7 @@ import { isSecret } from '../../sdk/secret.ts';
 
 export interface AccountFindings {
   readonly faults: readonly ConfigFault[];
-  /** Of adapters whose own rules threw: a start takes their accounts without asking. */
+  /** Adapters whose own check threw. A start accepts their accounts anyway. */
   readonly warnings: readonly string[];
 }
 
@@ -20,7 +20,7 @@ interface Accounts {
   readonly loaded: LoadedConfig;
 }
 
-/** All of it, for whoever goes on with these accounts. In mode test secrets are made up where there are none. */
+/** All findings as warnings. None in mode test, which invents missing secrets. */
 export function accountWarnings(core: Pick<Core, 'mask'>, { candidate, loaded }: Accounts): readonly string[] {
   if (loaded.mode === 'test') return [];
   const { faults, warnings } = accountFaults(candidate.endpoints, loaded);
@@ -28,7 +28,7 @@ export function accountWarnings(core: Pick<Core, 'mask'>, { candidate, loaded }:
   return all.map((warning) => maskedText(core, warning));
 }
 
-/** By each adapter's own rules. Accounts that are switched off may be unfinished. */
+/** Applies each adapter's own check. Disabled accounts may be incomplete and are skipped. */
 export function accountFaults(endpoints: readonly EndpointSpec[], loaded: LoadedConfig): AccountFindings {
   const faults: ConfigFault[] = [];
   const warnings: string[] = [];
@@ -44,7 +44,7 @@ export function accountFaults(endpoints: readonly EndpointSpec[], loaded: Loaded
   return { faults, warnings };
 }
 
-/** Platforms give what comes to one of two connections of an account, or end the other. */
+/** A platform delivers each message to one of two connections of an account only, or closes the other connection. */
 export function doubleAccounts(endpoints: readonly EndpointSpec[], loaded: LoadedConfig): string[] {
   const first = new Map<string, EndpointSpec>();
   return endpoints.filter(isOn(loaded)).flatMap((spec) => {
@@ -64,8 +64,8 @@ const isOn =
     enabled && config.plugins[slot]?.enabled === true;
 
 /**
- * An account is known at its platform by the texts and secrets that it cannot be without; where there are none, by all of its keys. Where no
- * secret is among them, port and login tell apart, too: a bouncer has many networks under one name.
+ * An account is identified by its required texts and secrets, or by all its keys if none are required.
+ * Without a required secret, port and login count too, because an IRC bouncer serves many networks under one name.
  */
 function identityOf({ adapter, values }: EndpointSpec): { readonly named: string; readonly key: string | undefined } {
   const needed = Object.entries(adapter.account).flatMap(([key, schema]) => {
@@ -77,14 +77,14 @@ function identityOf({ adapter, values }: EndpointSpec): { readonly named: string
   const ofLogin = named.filter((name) => isOfLogin(name, values[name]));
   const keys = needed.length === 0 ? named : isBySecret ? needed : ofLogin;
   const key = JSON.stringify([adapter.name, ...keys.map((name) => [name, plain(values[name])])]);
-  // Without a key there is nothing to tell accounts apart by: their slots do.
+  // Accounts without any key are told apart by their slots.
   return { named: needed.length > 0 ? needed.join(' and ') : 'keys', key: keys.length === 0 ? undefined : key };
 }
 
 const isOfLogin = (name: string, value: unknown): boolean =>
   name === 'port' || typeof value === 'string' || isSecret(value) || isRecord(value);
 
-/** A secret's own JSON is a mask. */
+/** Reveals secrets, because the JSON of a secret is only a mask. */
 function plain(value: unknown): unknown {
   if (isSecret(value)) return value.reveal();
   if (Array.isArray(value)) return value.map(plain);

@@ -1,5 +1,5 @@
-// `svc doctor --endpoint <name>`: the accounts that a name stands for, each checked by its adapter against its platform. No host, no lock, no
-// port, no database, no file. Only the plugin of that slot is loaded.
+// `svc doctor --endpoint <name>`: each adapter checks the named accounts against its platform. Uses no host, lock, port, database or file.
+// Only the plugin of that slot is loaded.
 import type { CheckedAccount } from '../../../shared/api/account-check.ts';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { endpointId, endpointName, ownerOf } from '../../../shared/identifiers.ts';
@@ -11,7 +11,7 @@ import type { CheckResult } from '../../sdk/index.ts';
 import { type AssembleOptions, assemble } from '../loading/assemble.ts';
 import type { CheckAccounts } from '../once-types.ts';
 
-/** Accounts that are asked at once. */
+/** Number of accounts checked in parallel. */
 const AT_ONCE = 5;
 
 export const checkAccounts: CheckAccounts = async ({ loaded, project, mode, endpoint, limitMs, secrets: tell }) => {
@@ -40,7 +40,7 @@ interface Name {
   readonly id: string;
 }
 
-/** What an operator may name: an account, or a slot with all of its accounts. */
+/** Names that an operator may give: an account, or a slot for all its accounts. */
 function namesIn({ config }: LoadedConfig): readonly Name[] {
   return Object.entries(config.plugins).flatMap(([slot, { endpoints = [] }]) => {
     const names = [slot, ...endpoints.map(({ id }) => endpointName(slot, id))];
@@ -48,7 +48,7 @@ function namesIn({ config }: LoadedConfig): readonly Name[] {
   });
 }
 
-/** The slot alone, and switched on: an account can be checked before it is used. */
+/** Only this slot, enabled: an account can be checked before it is used. */
 const withSlot = (loaded: LoadedConfig, slot: string): LoadedConfig => ({
   ...loaded,
   config: { ...loaded.config, plugins: { [slot]: { ...loaded.config.plugins[slot], enabled: true } } },
@@ -66,7 +66,7 @@ interface Of {
   readonly mask: (text: string) => string;
 }
 
-/** In the order of the configuration, some at once. */
+/** Yields results in the order of the configuration. */
 async function* checkAll(accounts: readonly EndpointSpec[], of: Of): AsyncGenerator<CheckedAccount> {
   for (let at = 0; at < accounts.length; at += AT_ONCE)
     for (const checked of accounts.slice(at, at + AT_ONCE).map((spec) => check(spec, of))) yield await checked;

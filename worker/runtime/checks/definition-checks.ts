@@ -1,4 +1,4 @@
-// What is wrong with definitions as they stand together, found at assembly rather than when somebody types a command or nothing comes.
+// Checks of definitions against each other at assembly, before a user types a command or an event is missed.
 import { SvcError } from '../../../shared/svc-error.ts';
 import { eventKind, faultOfTypeName } from '../../events/event-types.ts';
 import {
@@ -12,7 +12,7 @@ import { phraseArguments } from '../../handling/plan/phrases.ts';
 import type { People } from '../../sdk/text/chat-line.ts';
 import { refuseBadSpec, refuseBadState } from './spec-checks.ts';
 
-/** Throws `definition_invalid`, naming the capability and its plugin. */
+/** Throws `definition_invalid` with the capability and its plugin. */
 export function refuseBadDefinitions(capabilities: Capabilities, prefix: string): void {
   for (const capability of capabilities.all()) refuseBadSpec(capability);
   for (const state of capabilities.states()) refuseBadState(state);
@@ -24,12 +24,12 @@ export function refuseBadDefinitions(capabilities: Capabilities, prefix: string)
 export interface Shadowed {
   readonly id: string;
   readonly slot: string;
-  /** The name or alias under which it is never reached. */
+  /** The name or alias that never reaches this command. */
   readonly name: string;
   readonly by: string;
 }
 
-/** Commands that another one, earlier in the order, answers for. */
+/** Commands with a name that an earlier command already has. */
 export function shadowedCommands(capabilities: Capabilities): readonly Shadowed[] {
   const owners = new Map<string, string>();
   return capabilities.ofKind('command').flatMap(({ id, slot, name: own, spec }) =>
@@ -44,7 +44,7 @@ export function shadowedCommands(capabilities: Capabilities): readonly Shadowed[
 const bad = ({ id, slot }: { readonly id: string; readonly slot: string }, what: string): SvcError =>
   new SvcError('definition_invalid', `${id}: ${what}`, { details: { plugin: slot } });
 
-/** What is stored under a name is for one handler. */
+/** Each former name may belong to one handler only, because stored work under that name goes to it. */
 function refuseFormerNames(capabilities: Capabilities): void {
   const heirs = new Map<string, string>();
   for (const capability of capabilities.all())
@@ -78,11 +78,11 @@ function refuseBadCommand(command: CommandCapability, prefix: string): void {
   }
 }
 
-/** In an example `@somebody` is a mention. */
+/** In an example, `@somebody` counts as a mention. */
 const exampleOf = (text: string): People =>
   new Map([...text.matchAll(/@[^\s"]+/g)].map(([word]) => [word, { endpoint: 'example', id: word.slice(1) }]));
 
-/** A fact that the host never tells, or a name that no plugin may emit: nothing would ever come. */
+/** Refuses a subscription to an event that neither the host nor any plugin can emit. */
 function refuseUnknownEvent(subscription: SubscriptionCapability): void {
   const { event } = subscription.spec;
   if (eventKind(event) !== undefined) return;

@@ -1,5 +1,5 @@
-// What a listener is called in ids. Never its place: other code may have one more of them in front, and what an item's handlers have
-// done is kept by name.
+// The name of a listener in ids. The name never depends on the order of registration: finished handlers of an item are stored by name.
+// New code may register another listener before this one.
 import { createHash } from 'node:crypto';
 
 interface Matching {
@@ -10,7 +10,7 @@ interface Matching {
   readonly order?: unknown;
 }
 
-/** Its own name; else what it matches, counted among those that match the same. */
+/** The listener's own name, otherwise a name derived from its match conditions. Equal listeners are numbered. */
 export function listenerName(kind: string, match: Matching, isTaken: (name: string) => boolean): string {
   if (match.name !== undefined) return String(match.name);
   const { text, where, addressed, order } = match;

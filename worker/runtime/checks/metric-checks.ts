@@ -1,22 +1,22 @@
-// What a metric of a plugin has to be. The registry of metrics would refuse the rest once a generation serves, too late to say no to it.
+// Checks a plugin's metric at assembly. The metrics registry would reject it only when the generation already serves.
 
 const NAME = /^[a-z][a-z0-9_-]{0,62}$/;
-/** As Prometheus has them; two underscores in front are its own. */
+/** A label name of Prometheus. Names with two leading underscores are reserved there. */
 const LABEL = /^(?!__)[A-Za-z_][A-Za-z0-9_]*$/;
-/** On every metric of the host. */
+/** The label that the host sets on every metric. */
 const HOST_LABEL = 'project';
-/** Names of the host's own that a slot could spell, too. */
+/** Metrics of the host whose name a plugin's slot could produce. */
 const HOST_METRICS: readonly string[] = ['svc_plugin_failures_total'];
 
 export interface MetricNames {
   readonly name: unknown;
   readonly help: unknown;
-  /** As `/api/metrics` shows it. */
+  /** The name in `/api/metrics`. */
   readonly id: string;
   readonly taken: readonly { readonly name: string }[];
 }
 
-/** What is wrong with it, or undefined. Pure. */
+/** The fault of a metric, or undefined. Pure. */
 export function faultOfMetric({ name, help, id, taken }: MetricNames): string | undefined {
   if (taken.some((known) => known.name === id)) return 'is defined twice';
   if (typeof name !== 'string' || !NAME.test(name)) return 'is not a word of a-z, 0-9, _ and -';
@@ -24,7 +24,7 @@ export function faultOfMetric({ name, help, id, taken }: MetricNames): string | 
   return HOST_METRICS.includes(id) ? `would be ${id}, which is the host's own` : undefined;
 }
 
-/** What is wrong with the labels of a counter, or undefined. Pure. */
+/** The fault of a counter's labels, or undefined. Pure. */
 export function faultOfLabels(labels: unknown): string | undefined {
   if (typeof labels !== 'object' || labels === null || Array.isArray(labels))
     return "has labels that are not names with their values: { kind: ['a', 'b'] }";

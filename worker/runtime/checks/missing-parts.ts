@@ -1,11 +1,11 @@
-// `uses` of a plugin: optional parts of the host. The types name those of later versions too, so that a test may give its own.
+// `uses` of a plugin: optional parts of the host. Parts of later versions are listed too, so that a test may supply its own.
 import { nearest } from '../../../shared/config/nearest.ts';
 import { ownerOf } from '../../../shared/identifiers.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 
 const PARTS = ['workroom', 'agents', 'commands'];
 
-/** Throws, naming the plugin and the part, when this host does not have it. */
+/** Throws with plugin and part if this host does not have the part. */
 export function refuseMissingParts(slot: string, uses: unknown, present: readonly string[]): void {
   const details = { plugin: slot };
   if (uses !== undefined && !Array.isArray(uses))

@@ -1,4 +1,4 @@
-// The keys that a plugin or an adapter names for itself: which it cannot have, and what is wrong with what it gives them.
+// Checks the configuration keys that a plugin or an adapter defines, and their values.
 import type { TProperties } from 'typebox';
 import { type CheckedKeys, ENDPOINT_KEYS, SLOT_KEYS } from '../../../shared/config/checks/plugin-keys.ts';
 import { sharedSecrets } from '../../../shared/config/checks/shared-secrets.ts';
@@ -8,10 +8,10 @@ import { ownerOf } from '../../../shared/identifiers.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { faultOfSchemas } from './spec-shapes.ts';
 
-/** An account may stand in `endpoints` or, alone, in the slot itself. */
+/** An account may be listed in `endpoints`, or be given alone in the slot itself. */
 const HOST_KEYS = { plugin: SLOT_KEYS, adapter: [...new Set([...ENDPOINT_KEYS, ...SLOT_KEYS])] } as const;
 
-/** Throws `definition_invalid` for what are no schemas, and for keys that the host reads itself: they never come to a plugin. */
+/** Throws `definition_invalid` for invalid schemas and for keys that the host reads itself, which never reach a plugin. */
 export function refuseHostKeys(slot: string, kind: keyof typeof HOST_KEYS, properties: TProperties): void {
   const fault = faultOfSchemas(properties);
   if (fault !== undefined)
@@ -27,7 +27,7 @@ export function refuseHostKeys(slot: string, kind: keyof typeof HOST_KEYS, prope
   });
 }
 
-/** What is wrong with the configuration goes first: `config_invalid`, else `definition_invalid` for a default of the definition. */
+/** Faults of the configuration come first (`config_invalid`), then an invalid default of the definition (`definition_invalid`). */
 export function refusedKeys({ faults, badDefaults }: CheckedKeys & { readonly ok: false }, slot: string): SvcError {
   const [bad] = badDefaults;
   if (bad === undefined || faults.length > 0) return configError(faults, 'config_invalid');
@@ -38,7 +38,7 @@ export function refusedKeys({ faults, badDefaults }: CheckedKeys & { readonly ok
   });
 }
 
-/** Now that every secret key is known: none or one error, with each key that takes the variable of one and is none. */
+/** Runs once all secret keys are known. Returns at most one error, with each other key that uses the variable of a secret. */
 export function sharedSecretErrors(loaded: LoadedConfig, secretKeys: ReadonlySet<string>): readonly SvcError[] {
   const faults = sharedSecrets(loaded.references, secretKeys).map((finding) => locate(finding, loaded));
   return faults.length === 0 ? [] : [configError(faults, 'config_invalid')];

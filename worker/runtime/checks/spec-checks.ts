@@ -1,4 +1,4 @@
-// What a registration has to be for anything to come of it. The types of the SDK say the same; plain JavaScript has no types.
+// Checks the values of each registration. The SDK's types require the same, but plain JavaScript has no types.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Capability, StateDefinition } from '../../handling/plan/capabilities.ts';
 import { faultOfSchema, faultOfSpec } from './spec-shapes.ts';
@@ -14,11 +14,11 @@ const ANY_OF = {
   approval: ['never', 'always'],
 } as const;
 const METHODS: readonly unknown[] = ['GET', 'POST', 'PUT', 'DELETE'];
-/** Segments without what would be a parameter or a pattern elsewhere. */
+/** Plain segments: none that would be a parameter or a pattern in other routers. */
 const PATH = /^\/$|^(?:\/(?!\.{1,2}(?:\/|$))[^\s/?#*{}:][^\s/?#*{}]*)+$/;
 const ADDRESS = /^[\w.~-]+$/;
 
-/** Throws `definition_invalid`, naming the capability and its plugin. */
+/** Throws `definition_invalid` with the capability and its plugin. */
 export function refuseBadSpec(capability: Capability): void {
   const { id, slot, run } = capability;
   const fault = typeof run === 'function' ? faultOf(capability) : 'its handler is not a function';
@@ -75,14 +75,14 @@ function faultOfValues({ kind, name }: Capability, spec: Readonly<Record<string,
   }
 }
 
-const LONGEST_MS = 8.64e15; // that far reach the times of the language
+const LONGEST_MS = 8.64e15; // the largest time value of ECMAScript
 
 const faultOfExpiry = (ms: unknown): string | undefined =>
   ms === undefined || (typeof ms === 'number' && ms > 0 && ms <= LONGEST_MS)
     ? undefined
     : `expiresMs is ${String(ms)}: it has to be milliseconds above 0`;
 
-/** What the names of values have to do with each other; their shape was looked at. */
+/** Checks names that refer to each other. The shape of these names is checked before. */
 function faultOfNames(kind: Capability['kind'], spec: Readonly<Record<string, unknown>>): string | undefined {
   if (kind === 'dialog') {
     const { answers, steps } = spec as { readonly answers: object; readonly steps?: object };

@@ -1,5 +1,5 @@
-// The keys of each registration and what each of them holds, for plain JavaScript: a misspelt key would do nothing, and a missing
-// one fail when somebody types the command.
+// The keys of each registration and the form of their values, for plain JavaScript.
+// A misspelt key would have no effect, and a missing one would fail only when a user types the command.
 import type { Capability } from '../../handling/plan/capabilities.ts';
 import { faultOfDefaults } from '../../sdk/schema/default-fault.ts';
 import { faultOfCompiling } from '../../sdk/schema/schema-fault.ts';
@@ -49,14 +49,14 @@ const SHAPES: Readonly<Record<Capability['kind'], Shape>> = {
   },
 };
 
-/** What is wrong with a spec of this kind. */
+/** The fault of a spec of this kind, or undefined. */
 export const faultOfSpec = (kind: Capability['kind'], spec: Spec): string | undefined =>
   faultOfShape(spec, SHAPES[kind]);
 
-/** What is wrong with the schema of a stored value. */
+/** The fault of a stored value's schema, or undefined. */
 export const faultOfSchema = SCHEMA;
 
-/** What is wrong with schemas by name. */
+/** The fault of a record of schemas, or undefined. */
 export function faultOfSchemas(value: unknown): string | undefined {
   if (!isObject(value)) return 'has to name a schema for each value: { n: t.integer() }';
   if (typeof value['type'] === 'string')

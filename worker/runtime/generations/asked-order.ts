@@ -1,5 +1,6 @@
-// In which order handlers are asked about what arrives: `before` listeners, then who may claim it, then `normal` and `after` listeners
-// where nobody did. Inside each the order of the slots in the configuration, then of registration. Pure.
+// The order in which handlers are asked about a message: `before` listeners, claiming handlers, then `normal` and `after` listeners. The
+// last two are asked only if no handler claimed it. Within each, the order is that of slots in the configuration, then of registration.
+// Pure.
 import type { Capabilities, Capability } from '../../handling/plan/capabilities.ts';
 
 export interface Asked {

@@ -1,11 +1,12 @@
-// The part `commands`: what the help plugin lists. Those of the generation that handles the item, not of whichever serves later.
+// The part `commands`, used by the help plugin. Lists the commands of the generation that handles the item, even if another one serves by
+// then.
 import { usageOf } from '../../handling/plan/command-line.ts';
 import type { CommandInfo } from '../../sdk/adapter.ts';
 import type { Commands } from '../../sdk/parts.ts';
 import { t } from '../../sdk/schema/schema.ts';
 import type { Generation } from './generation.ts';
 
-/** For the menus of platforms: what is for operators alone is nobody else's to see. */
+/** Commands for the menus of platforms. Commands for operators are left out. */
 export const commandInfos = (generation: Generation | undefined): readonly CommandInfo[] =>
   (generation?.capabilities.ofKind('command') ?? [])
     .filter(({ spec }) => spec.who !== 'operator')

@@ -1,4 +1,4 @@
-// The unit that makes a candidate the next generation: its number, its event, and what whoever asked for it wants to be stored with them.
+// The transaction that makes a candidate the next generation: its number, its event, and statements of the caller.
 import { type Core, commitOrThrow } from '../../core/core.ts';
 import { sql, statement } from '../../database/statement.ts';
 import type { Statement } from '../../database/unit.ts';
@@ -8,13 +8,13 @@ import type { Generation } from './generation.ts';
 
 export interface CommittedBy {
   readonly actor: string;
-  /** Joins the unit. */
+  /** Statements that join the transaction. */
   readonly keep?:
     | ((committed: { readonly generation: number; readonly warnings: readonly string[] }) => readonly Statement[])
     | undefined;
 }
 
-/** Its number. Throws where the storage does not take it, or another process committed meanwhile. */
+/** Returns the number. Throws if the storage fails or another process committed meanwhile. */
 export async function commitGeneration(
   core: Core,
   generation: Generation,

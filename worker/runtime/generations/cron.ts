@@ -1,11 +1,11 @@
-// Plugins' own times: one due row for each, the next computed from the last. What was missed while the host was down runs once, or
-// not at all where the plugin says `skip`.
+// Cron jobs of plugins: one due row per job, and each due time is computed from the last. A job missed while the host was down runs once,
+// or not at all if the plugin sets `skip`.
 //
-//   C1  An item of a due time is stored once: its delivery id is the capability and the instant.
-//   C2  The next due time and the item of this one are one unit.
-//   C3  A clock that was ahead holds up no job: a due time that it led to is taken back once the clock is right. What it ran ahead of its
-//       time does not run again then (C1).
-//   C4  croner is loaded where there is a job, and only there.
+//   CRON-1  The item of a due time is stored once: its delivery id consists of capability and time.
+//   CRON-2  The item of a due time and the next due time are stored in one transaction.
+//   CRON-3  A clock that was ahead blocks no job. A due time computed from that clock is withdrawn once the clock is right. Jobs that ran
+//           early do not run again, because their delivery ids are known.
+//   CRON-4  croner is loaded only if there is a job.
 import type { Cron } from 'croner';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { type Core, commitOrThrow } from '../../core/core.ts';
@@ -24,7 +24,7 @@ export interface CronDeps {
   readonly timezone: () => string;
 }
 
-/** Later than this a due time counts as missed. */
+/** A due time counts as missed after this delay. */
 const LATE_MS = 60_000;
 
 export class CronService {
@@ -32,7 +32,7 @@ export class CronService {
   readonly #deps: CronDeps;
   #jobs = new Map<string, CronCapability>();
   #next: NextDue = () => undefined;
-  /** The rows are those of the jobs. Before that, what is due is of jobs to come. */
+  /** True once the rows match the jobs. Before, due rows belong to jobs that are not loaded yet. */
   #serves = false;
 
   constructor(core: Core, deps: CronDeps) {
@@ -44,11 +44,11 @@ export class CronService {
       () => this.#serves,
     );
     deps.timers.onSetBack(async () => {
-      if (this.#jobs.size > 0) await this.#align(); // none: nothing serves yet, and what is stored is of jobs to come
+      if (this.#jobs.size > 0) await this.#align(); // without jobs nothing serves yet, and stored rows must stay
     });
   }
 
-  /** Rows of jobs that are new; those of jobs that went are removed. A changed pattern or zone starts anew. */
+  /** Adds rows of new jobs and removes those of deleted jobs. A changed pattern or time zone starts anew. */
   async serve(generation: GenerationView): Promise<void> {
     this.#jobs = new Map(generation.capabilities.ofKind('cron').map((job) => [dueId(job), job]));
     if (this.#jobs.size > 0) this.#next = await loadNextDue();
@@ -57,7 +57,7 @@ export class CronService {
     this.#deps.timers.wake();
   }
 
-  /** A row for each job, at its next time from now or before. */
+  /** Gives each job a row. A stored due time is kept if it is not later than the next one from now. */
   async #align(): Promise<void> {
     const { reader, writer, clock } = this.#core;
     const rows = await reader.all(sql.selectFrom('due').selectAll().where('kind', '=', 'cron'));
@@ -78,7 +78,7 @@ export class CronService {
       await commitOrThrow(writer, { name: 'cron.serve', statements: [...gone, ...fresh] });
   }
 
-  /** C3. */
+  /** A due time later than the next one from now: it was computed while the clock was ahead. */
   #isAhead({ id, at }: DueRow, now: number): boolean {
     const job = this.#jobs.get(id);
     const next = job && this.#next(this.#patternOf(job), now);
@@ -88,7 +88,7 @@ export class CronService {
   async #fire(row: DueRow): Promise<boolean | void> {
     const { writer, clock } = this.#core;
     const job = this.#jobs.get(row.id);
-    if (job === undefined) return false; // of another generation: it is put right when that serves
+    if (job === undefined) return false; // a row of another generation, corrected when that one serves
     const missed = clock.now() - row.at > LATE_MS && job.spec.missed === 'skip';
     const at = this.#next(this.#patternOf(job), clock.now());
     const next = at === undefined ? [] : [this.#row(job, at)];
@@ -134,12 +134,12 @@ async function loadNextDue(): Promise<NextDue> {
   return loaded;
 }
 
-/** When a pattern is due next; undefined when it never is. Throws for one that cannot be read. */
+/** The next due time of a pattern. Undefined if there is none. Throws for an invalid pattern. */
 export async function nextRun(pattern: Parameters<NextDue>[0], now: number): Promise<number | undefined> {
   return (await loadNextDue())(pattern, now);
 }
 
-/** Throws `definition_invalid` for a pattern or zone that cannot be read; called at assembly. */
+/** Throws `definition_invalid` for an invalid pattern or time zone. Called at assembly. */
 export async function refuseBadPatterns(jobs: readonly CronCapability[], timezone: string): Promise<void> {
   if (jobs.length === 0) return;
   const next = await loadNextDue();
@@ -148,7 +148,7 @@ export async function refuseBadPatterns(jobs: readonly CronCapability[], timezon
       next(of, 0);
       return true;
     } catch {
-      return false; // croner's reason names neither the part nor what it takes: cron-fault.ts does
+      return false; // croner's error does not name the faulty part; cronFault below does
     }
   };
   for (const { id, slot, spec } of jobs) {

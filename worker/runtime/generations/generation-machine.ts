@@ -1,14 +1,14 @@
-// The life of a generation. Pure.
+// The state machine of a generation. Pure.
 //
-//   state       | activated | committed | failed | superseded | idle    | overdue
-//   assembling  | active    | -         | failed | -          | -       | -
-//   active      | -         | serving   | failed | -          | -       | -
-//   serving     | -         | -         | -      | draining   | -       | -
-//   draining    | -         | -         | -      | -          | retired | retired (what runs is cut)
+//     state       | activated | committed | failed | superseded | idle    | overdue
+//     assembling  | active    | -         | failed | -          | -       | -
+//     active      | -         | serving   | failed | -          | -       | -
+//     serving     | -         | -         | -      | draining   | -       | -
+//     draining    | -         | -         | -      | -          | retired | retired (running handlers are cut)
 //
-//   G1  A generation serves only after its commit; a failed one never served.
-//   G2  A superseded one starts nothing more, finishes what it runs, and lives at most its limit.
-//   G3  What it decided while draining is committed like anything else and goes out through the accounts of the serving one.
+//   GENERATION-1  A generation serves only after its commit. A failed one never served.
+//   GENERATION-2  A superseded generation starts nothing more, finishes its running handlers, and ends at its time limit.
+//   GENERATION-3  Decisions made while draining are committed as usual and sent through the accounts of the serving generation.
 export type GenerationState = 'assembling' | 'active' | 'serving' | 'draining' | 'retired' | 'failed';
 export type GenerationEvent = 'activated' | 'committed' | 'failed' | 'superseded' | 'idle' | 'overdue';
 
@@ -21,6 +21,6 @@ const TABLE: Readonly<Record<GenerationState, Partial<Readonly<Record<Generation
   failed: {},
 };
 
-/** The next state, or undefined when the event means nothing in this one. */
+/** The next state. Undefined if the event has no meaning in this state. */
 export const stepGeneration = (state: GenerationState, event: GenerationEvent): GenerationState | undefined =>
   TABLE[state][event];

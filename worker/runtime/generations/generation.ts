@@ -1,4 +1,4 @@
-// One generation at work: a candidate that was activated, serves after its commit, drains when it is superseded.
+// A running generation: an activated candidate that serves after its commit and drains when superseded.
 
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
@@ -16,19 +16,19 @@ import { type GenerationEvent, type GenerationState, stepGeneration } from './ge
 export interface GenerationOptions {
   readonly core: Core;
   readonly loaded: LoadedConfig;
-  /** How long a superseded generation may finish what it runs. */
+  /** Time limit for a superseded generation to finish its running handlers. */
   readonly lifeLimitMs: number;
   readonly parts: (generation: Generation) => Readonly<Record<string, unknown>>;
   readonly fileUrl?: FileUrl;
 }
 
-/** A link to a stored file for people of that platform; undefined where they could not open it. */
+/** A link to a stored file for users of that platform. Undefined if they could not open it. */
 export type FileUrl = (
   file: FileRef,
   of: { readonly config: LoadedConfig['config']; readonly adapter: string },
 ) => string | undefined;
 
-/** Longest life after being superseded: two handlers at the default limit of 60 s. */
+/** Longest drain of a superseded generation: two handlers at the default limit of 60 s. */
 export const DRAIN_LIMIT_MS = 120_000;
 const RESOURCE_LIMIT_MS = 30_000;
 const CLOSE_LIMIT_MS = 5_000;
@@ -106,7 +106,7 @@ export class Generation implements GenerationView {
     return adapter === undefined ? undefined : this.#options.fileUrl?.(file, { config, adapter });
   }
 
-  /** Opens resources in order. When one fails, those before it are closed again and the error names plugin and resource. */
+  /** Opens resources in order. If one fails, the opened ones are closed, and the error names plugin and resource. */
   async activate(): Promise<void> {
     for (const [index, resource] of this.candidate.resources.entries()) {
       try {
@@ -125,7 +125,7 @@ export class Generation implements GenerationView {
     this.#step('activated');
   }
 
-  /** One that opens after its time is closed at once. */
+  /** A resource that opens after its time limit is closed at once. */
   async #open(resource: PluginResource): Promise<void> {
     const opening = resource.open(this.signal);
     const end = await within(
@@ -137,7 +137,7 @@ export class Generation implements GenerationView {
       },
     );
     if (end === 'open') return;
-    opening.then(() => this.#close(resource)).catch(() => {}); // it failed after all
+    opening.then(() => this.#close(resource)).catch(() => {}); // a late failure to open needs no closing
     throw new Error(`it did not open within ${RESOURCE_LIMIT_MS} ms`);
   }
 
@@ -147,7 +147,7 @@ export class Generation implements GenerationView {
     this.#step('committed');
   }
 
-  /** The commit did not happen. */
+  /** Ends a generation whose commit failed. */
   async discard(): Promise<void> {
     this.#step('failed');
     this.#abort();
@@ -162,11 +162,11 @@ export class Generation implements GenerationView {
       if (left) return;
       left = true;
       this.#running -= 1;
-      if (this.#running === 0 && this.#state === 'draining') void this.#retire('idle'); // reports its own failures
+      if (this.#running === 0 && this.#state === 'draining') void this.#retire('idle'); // never rejects
     };
   }
 
-  /** Starts nothing more; calls back once it is retired, with how many runs were cut. */
+  /** Starts nothing more. Calls back once retired, with the number of cut runs. */
   supersede(onRetired: (end: { readonly cut: number }) => void): void {
     this.#onRetired = onRetired;
     this.#step('superseded');
@@ -174,7 +174,7 @@ export class Generation implements GenerationView {
     this.#overdue = this.#options.core.clock.after(this.#options.lifeLimitMs, () => void this.#retire('overdue'));
   }
 
-  /** For the end of the process: closes what is open. */
+  /** Closes all resources, at the end of the process. */
   async dispose(): Promise<void> {
     this.#overdue?.cancel();
     this.#abort();
@@ -193,7 +193,7 @@ export class Generation implements GenerationView {
     for (const resource of this.candidate.resources.slice(0, count).toReversed()) await this.#close(resource);
   }
 
-  /** A resource that fails, or does not come back, holds back no other. */
+  /** A resource that fails or does not close in time does not keep others from closing. */
   async #close(resource: PluginResource): Promise<void> {
     const fields = { plugin: resource.slot, resource: resource.name };
     const { log, clock } = this.#options.core;

@@ -1,4 +1,4 @@
-// Why the newest configuration does not serve, as operators are shown it.
+// The reason why the newest configuration does not serve, for operators.
 import type { SvcError } from '../../../shared/svc-error.ts';
 import type { DatabaseState } from '../../database/database-host.ts';
 
@@ -12,7 +12,7 @@ interface Tried {
   readonly lastFailure: SvcError | undefined;
 }
 
-/** Without a database no configuration is tried at all: where nothing serves, that is why. */
+/** Without a database no configuration is tried, so a failed database is the reason. */
 export function shownFailure({ current, lastFailure }: Tried, database: DatabaseState): ShownFailure | null {
   if (lastFailure !== undefined) return { code: lastFailure.code, reason: lastFailure.message };
   if (current !== undefined || database.kind !== 'failed') return null;

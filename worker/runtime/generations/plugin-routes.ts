@@ -1,4 +1,4 @@
-// A plugin's own HTTP routes below <base>/plugins/<slot>: what a handler decides is committed before its answer goes out.
+// A plugin's HTTP routes below <base>/plugins/<slot>. A handler's decisions are committed before its answer is sent.
 import { uuidv7 } from '../../../shared/identifiers.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { UnitAnswer } from '../../database/unit.ts';
@@ -23,7 +23,7 @@ import type { Generation } from './generation.ts';
 export interface PluginRoutesDeps {
   readonly context: Omit<ContextDeps, 'generation'>;
   readonly generation: () => Generation | undefined;
-  /** Throws when nothing more may be taken (disk budget, drain): asked before a route that may change something; one for GET only reads. */
+  /** Throws during a drain or without disk space. Called before a route that may change something, so not before GET. */
   readonly admit: () => void;
   readonly decide: (decided: Decided, commit: () => Promise<UnitAnswer>) => Promise<UnitAnswer>;
   readonly failed: (failed: RouteFailed) => void;
@@ -40,7 +40,7 @@ export interface RouteFailed {
 }
 
 const STATE_MOVES = 10;
-/** Nothing was for the disk. */
+/** The answer of an empty transaction. */
 const NOTHING: UnitAnswer = { kind: 'committed', rows: [], head: 0 };
 
 export function createPluginRoutes(deps: PluginRoutesDeps): DeliveryApi['pluginRoute'] {
@@ -67,7 +67,7 @@ interface Call {
   readonly delivery: RawDelivery;
 }
 
-/** The call, begun in its generation; in the one that serves now where that was replaced while the request was read. */
+/** Enters the call in its generation. If that was replaced while the request was read, enters it in the serving one. */
 function begin(deps: PluginRoutesDeps, call: Call): { readonly call: Call; leave(): void } | undefined {
   const first = call.generation.enter();
   if (first !== undefined) return { call, leave: first };
@@ -75,7 +75,7 @@ function begin(deps: PluginRoutesDeps, call: Call): { readonly call: Call; leave
   const route = generation?.capabilities.find(call.route.id);
   const leave = generation?.enter();
   if (generation === undefined || leave === undefined) return undefined;
-  // Access was checked for the route as it was: another scope is another route.
+  // Access was checked for the scope of the old route, so a route with another scope is not used.
   if (route?.kind === 'route' && route.spec.scope === call.route.spec.scope)
     return { call: { ...call, generation, route }, leave };
   leave();
@@ -113,7 +113,7 @@ interface Attempt {
   readonly moved: Run | undefined;
 }
 
-/** The answer, or the run whose state has moved before the commit. */
+/** The answer, or the run if its state changed before the commit. */
 async function attempt(
   deps: PluginRoutesDeps,
   { generation, route }: Call,
@@ -126,7 +126,7 @@ async function attempt(
     { deps: { ...deps.context, generation }, capability: route, cause, moved },
     async (ctx) => {
       const given: unknown = await route.run(ctx, request as never);
-      reply = isSaid(given) ? undefined : (given as HttpAnswer | undefined); // what `ctx.send` gives, as from other handlers
+      reply = isSaid(given) ? undefined : (given as HttpAnswer | undefined); // a handler may return the result of `ctx.send`, as in other handlers
       const fault = faultOfAnswer(reply);
       if (fault !== undefined) throw new Error(`${route.id} answers with ${fault}`);
     },
@@ -162,7 +162,7 @@ function bodyOf({ route, delivery }: Call): unknown {
   }
   const checked = check(schema, value);
   if (!checked.ok) {
-    const faults = checked.at.map(({ path, expected }) => lineOf(path, expected)); // never what was sent
+    const faults = checked.at.map(({ path, expected }) => lineOf(path, expected)); // never the sent value
     throw new SvcError('invalid_request', faults.join('; '));
   }
   return checked.value;

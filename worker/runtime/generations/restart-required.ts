@@ -1,19 +1,19 @@
-// What a reload cannot take in, and how that is said.
+// Changes that a reload cannot apply, and their error.
 import { relative } from 'node:path';
 import type { Config } from '../../../shared/config/schema/schema.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 
-/** Keys that a running process cannot take in: changing them needs a restart. */
+/** Keys whose change needs a restart. */
 const FIXED_KEYS = ['host', 'http/host', 'http/port', 'http/base', 'database', 'supervisor'] as const;
 
-/** Those that differ, as people write them. */
+/** The changed keys among them, in dotted form. */
 export function changedFixedKeys(next: Config, now: Config): readonly string[] {
   return FIXED_KEYS.filter((key) => JSON.stringify(valueAt(next, key)) !== JSON.stringify(valueAt(now, key))).map(
     (key) => key.replaceAll('/', '.'),
   );
 }
 
-/** The list goes to clients: it names files as the project sees them, not where that lies on the machine. */
+/** Clients see the list, so paths are relative to the project. */
 export function restartRequired(project: string, paths: readonly string[], keys: readonly string[]): SvcError {
   const files = paths.map((path) => relative(project, path));
   return new SvcError('restart_required', `a reload cannot take in: ${[...keys, ...files].join(', ')}`, {

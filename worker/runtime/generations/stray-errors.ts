@@ -1,5 +1,5 @@
-// What is thrown where nobody waits for it (a timer of a plugin, a promise that nobody awaits) while a tree of plugins is assembled in a
-// process of its own: kept for the report, with the slot whose file stands in the stack. A worker would end by each of them.
+// Collects uncaught errors (from a plugin's timer or an unawaited promise) while a separate process assembles plugins. Each is reported
+// with the slot whose file is in its stack. A worker would end by it.
 import { pathToFileURL } from 'node:url';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { messageOf } from '../../../shared/svc-error.ts';
@@ -7,11 +7,11 @@ import { findProjectFile, isProjectFile, type LoaderOptions } from '../loading/p
 import type { OnceFault } from '../once-types.ts';
 
 export interface StrayErrors {
-  /** What was thrown so far; what is due by now gets its turn first. Afterwards such an error ends the process again. */
+  /** Resolves with the errors so far, after timers that are due. Later errors end the process again. */
   end(): Promise<readonly OnceFault[]>;
 }
 
-/** Timers of a setup that are due by then are waited for. */
+/** Waits for timers of `setup` that are due within this time. */
 const LAST_TURN_MS = 20;
 
 export function collectStrayErrors(loaded: LoadedConfig, options: LoaderOptions): StrayErrors {
@@ -33,7 +33,7 @@ export function collectStrayErrors(loaded: LoadedConfig, options: LoaderOptions)
   };
 }
 
-/** `root/<slot>` whose file stands in the stack, else `root`. */
+/** `root/<slot>` if a file of that slot is in the stack, otherwise `root`. */
 export function componentOf(error: unknown, { config }: LoadedConfig, options: LoaderOptions): string {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const slot = Object.entries(config.plugins).find(
@@ -42,7 +42,7 @@ export function componentOf(error: unknown, { config }: LoadedConfig, options: L
   return slot === undefined ? 'root' : `root/${slot}`;
 }
 
-/** How a plugin's file shows in a stack. */
+/** Paths by which a plugin's files appear in a stack. */
 function placesOf(use: string, options: LoaderOptions): readonly string[] {
   if (!isProjectFile(use)) return [`/node_modules/${use}/`];
   try {

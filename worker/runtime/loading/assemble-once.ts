@@ -1,10 +1,11 @@
-// `runtime start --once --mode test`: the whole tree of plugins is assembled, its resources opened, its generation committed to a database
-// in memory, everything closed again. No lock, no port, no connection to a platform, no file.
+// `runtime start --once --mode test` assembles all plugins, opens their resources, and commits the generation to a database in memory. Then
+// everything is closed. The command uses no lock, no port, no connection to a platform and no file.
 //
-//   O1  What would keep a start from being assembled or ready is a fault that names plugin, endpoint or selector: exit 1. So are keys of a plugin that
-//       its schema refuses: the file itself is in order (78 otherwise), and the report names all that is not.
-//   O2  What holds here and would not in production is told apart, and is no fault.
-//   O3  The project's own database is read as bytes, so that neither it nor a running worker notices.
+//   ASSEMBLEONCE-1  Anything that would keep a start from being ready is a fault that names a plugin, endpoint or selector. The exit code
+//                   is 1. Plugin keys that their schema rejects are faults too, because the report lists all of them. An invalid file
+//                   itself is 78.
+//   ASSEMBLEONCE-2  Problems that would only occur in production are listed separately and are no faults.
+//   ASSEMBLEONCE-3  The project's own database is read as bytes, so neither the database nor a running worker is affected.
 import type { ConfigFault } from '../../../shared/config/fault.ts';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { SecretRegistry } from '../../../shared/log/redaction.ts';
@@ -51,7 +52,7 @@ export const assembleOnce: AssembleOnce = async ({ loaded, log, ...options }) =>
   await host.stop();
   faults.push(...(await stray.end()));
   const readiness = requirementsOf(loaded, stored, assembled?.endpoints ?? []);
-  // Of a tree that could not be assembled nothing is missing: it is all not there.
+  // If the assembly failed, unmet endpoint requirements are not listed, because all are unmet.
   const unmet = readiness.filter(({ component, met }) => !met && (assembled !== undefined || component === 'database'));
   faults.push(...unmet.map(({ component, reason }) => ({ component, message: reason })));
   return {
@@ -98,7 +99,7 @@ function warningOf(fields: object, message: string): string {
   return `${place}${message}${error === undefined ? '' : `: ${error}`}`;
 }
 
-/** Of these a generation leaves none behind. */
+/** Kinds of resources that a generation must not leave open. */
 const COUNTED = /^(Timeout|Immediate|.*Wrap|.*Watcher)$/;
 
 function openResources(): ReadonlyMap<string, number> {
@@ -108,7 +109,7 @@ function openResources(): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** What a plugin started in `setup` and does not end with its generation: a reload would leave it running. */
+/** Resources that a plugin opened in `setup` and did not close. Each reload would leave them open. */
 function leftOpen(before: ReadonlyMap<string, number>): readonly OnceFault[] {
   const left = [...openResources()]
     .map(([kind, count]) => ({ kind, count: count - (before.get(kind) ?? 0) }))
@@ -125,13 +126,13 @@ function leftOpen(before: ReadonlyMap<string, number>): readonly OnceFault[] {
 }
 
 interface CheckedPlugins extends Pick<CheckedProject, 'warnings' | 'accounts' | 'secretVariables'> {
-  /** Those of the warnings that keep a worker from serving anything, or end it. */
+  /** The warnings that keep a worker from serving anything, or end it. */
   readonly failures: readonly string[];
 }
 
 /**
- * Assembles and looks only for what is wrong in the configuration. Throws it; anything else that fails is given back as a warning, and apart
- * from both the accounts that can never work, which a start takes and lets fail alone.
+ * Assembles all plugins and throws faults of the configuration. Other failures are returned as warnings.
+ * Accounts that can never work are listed separately: a start accepts them, and only they fail.
  */
 export async function checkPlugins({
   project,
@@ -165,7 +166,7 @@ export async function checkPlugins({
     registry.mask(hint === undefined ? message : `${message}; ${hint}`),
   );
   const thrown = strays.map(({ component, message }) => registry.mask(`${component}: ${message}`));
-  // The secrets of a test start are made up where there are none.
+  // Mode test invents missing secrets, so accounts cannot be judged.
   const judged = mode === 'test' ? { faults: [], warnings: [] } : accountFaults(candidate.endpoints, loaded);
   const accounts = judged.faults;
   const warnings = [
@@ -191,7 +192,7 @@ export async function checkPlugins({
   throw new SvcError(code, message, { hint, cause: error, details: { faults: faults.toSorted(byPlace), warnings } });
 }
 
-/** An address that the worker that runs has: the next one can have it. */
+/** The address may be held by the running worker, which frees it for the next one. */
 const OF_THE_OTHER = /\bEADDRINUSE\b/;
 
 const masked = (fault: ConfigFault, registry: SecretRegistry): ConfigFault => ({

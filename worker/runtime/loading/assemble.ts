@@ -1,5 +1,5 @@
-// From a configuration to a candidate generation: plugins are loaded, their keys checked, `setup` run, accounts expanded.
-// Nothing of it serves yet; what throws here leaves the serving generation as it is.
+// Turns a configuration into a candidate generation: loads plugins, checks their keys, runs `setup`, expands accounts.
+// The candidate does not serve yet, so an error here does not affect the serving generation.
 import { createHash } from 'node:crypto';
 import type { TProperties } from 'typebox';
 import { checkPluginKeys } from '../../../shared/config/checks/plugin-keys.ts';
@@ -30,7 +30,7 @@ export interface PluginInfo {
   readonly name: string;
   readonly kind: 'plugin' | 'adapter';
   readonly source: PluginSource;
-  /** Ids in the order in which handlers are asked. */
+  /** Ids, in the order in which handlers are asked. */
   readonly capabilities: readonly string[];
   readonly endpoints: readonly string[];
 }
@@ -44,17 +44,17 @@ export interface Candidate extends Registered {
 export interface AssembleOptions extends LoaderOptions {
   readonly loaded: LoadedConfig;
   readonly logger: (slot: string) => Logger;
-  /** Texts of secrets in plugins' keys, before any code of the plugin sees them: for redaction. */
+  /** Gets the secrets in plugin keys before code of the plugin runs, to mask them in logs. */
   readonly secrets?: (texts: readonly string[]) => void;
-  /** Optional parts of the host that are there. */
+  /** Optional parts that this host has. */
   readonly parts: readonly string[];
-  /** Only keys are judged, no plugin is set up: the candidate is none. */
+  /** Only checks keys and sets up no plugin. The candidate cannot be used. */
   readonly keysOnly?: true;
-  /** Modules given directly instead of loaded, by slot (tests). */
+  /** Modules by slot that replace loaded ones, for tests. */
   readonly modules?: Readonly<Record<string, unknown>>;
 }
 
-/** With the secret keys that slots turn out to have, and the slots whose keys are known. */
+/** Also collects the secret keys of slots, and the slots whose keys are known. */
 interface Assembling extends AssembleOptions {
   readonly secretKeys: Set<string>;
   readonly known: Set<string>;
@@ -69,7 +69,7 @@ interface Draft {
   readonly plugins: PluginInfo[];
 }
 
-/** Throws SvcError: `config_invalid` with the faults of all slots, `plugin_failed` or `definition_invalid` naming the slot. */
+/** Throws SvcError: `config_invalid` with the faults of all slots, `plugin_failed` or `definition_invalid` with the slot. */
 export async function assemble(options: AssembleOptions): Promise<Candidate> {
   const { candidate, error } = await assembleAll(options);
   if (error === undefined) return candidate;
@@ -77,7 +77,7 @@ export async function assemble(options: AssembleOptions): Promise<Candidate> {
   throw error;
 }
 
-/** As far as it comes: slots that fail are left out, and one error names them all. */
+/** Assembles as much as possible: failed slots are left out, and one error lists them all. */
 export async function assembleAll(given: AssembleOptions): Promise<{
   readonly candidate: Candidate;
   readonly error: SvcError | undefined;
@@ -118,14 +118,14 @@ export async function assembleAll(given: AssembleOptions): Promise<{
   };
 }
 
-/** No child process that code of a plugin starts gets a secret of the configuration. */
+/** Keeps variables that hold secrets out of the environment of child processes that plugins start. */
 function withhold({ loaded, secretKeys, known }: Assembling): SecretVariables {
   const variables = secretVariables(loaded.references, { secretKeys, slots: known });
   keepFromChildren(variables);
   return variables;
 }
 
-/** All keys of a slot were judged: what of its variables is no secret, its code may hand to child processes. */
+/** All keys of the slot are checked. Variables of the slot without secrets may now reach child processes. */
 function judged(options: Assembling, slot: string): void {
   options.known.add(slot);
   withhold(options);
@@ -216,7 +216,7 @@ async function addPlugin(
   }
 }
 
-/** As it stands in the file. */
+/** An account as written in the file. */
 interface Account extends Pick<EndpointSpec, 'account' | 'enabled'> {
   readonly pointer: string;
   readonly value: unknown;
@@ -236,7 +236,7 @@ function addAdapter(
     value: account,
   }));
   const all = accounts ?? [{ account: undefined, enabled: true, pointer: `/plugins/${slot}`, value: entry }];
-  // The slot's own keys beside its accounts: the host's, and no others.
+  // Checks the slot's own keys beside its accounts: only keys of the host are allowed.
   const judgeSlot = (): EndpointSpec[] => {
     if (accounts !== undefined) keysOf(options, { slot, pointer: `/plugins/${slot}`, properties: {}, value: entry });
     return [];
@@ -262,7 +262,7 @@ function addAdapter(
   return specs;
 }
 
-/** Secrets count by their resolved text, so that a rotated token reconnects; the digest alone is kept. */
+/** Includes the resolved secrets, so a rotated token reconnects the account. Only the digest is kept. */
 const fingerprint = (adapter: string, value: unknown): string =>
   createHash('sha256')
     .update(JSON.stringify([adapter, value]))

@@ -1,18 +1,18 @@
-// What keeps plugins from being assembled, of all slots as one error: whoever mends a configuration sees all of it at once.
+// Combines the errors of all slots into one, so that an operator sees every fault of a configuration at once.
 import { type ConfigFault, configError, faultLine } from '../../../shared/config/fault.ts';
 import { type LoadedConfig, locate } from '../../../shared/config/load.ts';
 import { ownerOf } from '../../../shared/identifiers.ts';
 import { coerceError, messageOf, SvcError } from '../../../shared/svc-error.ts';
 import { type Core, reasonOf } from '../../core/core.ts';
 
-/** What failed beside the error that it is a detail of. */
+/** A further failure, in the details of the main error. */
 export interface AlsoFailed {
   readonly message: string;
   readonly hint?: string;
   readonly plugin?: string;
 }
 
-/** What is wrong with the configuration goes first, all of it in one; else the first error. The others are in its details. */
+/** All faults of the configuration form one error; without any, the first error counts. The other errors are in its details. */
 export function together(errors: readonly [SvcError, ...SvcError[]]): SvcError {
   const [first, ...rest] = errors;
   const faults = errors.flatMap(faultsOf);
@@ -23,7 +23,7 @@ export function together(errors: readonly [SvcError, ...SvcError[]]): SvcError {
   return others.length === 0 ? error : withOthers(error, others);
 }
 
-/** What `make` gives for each; where it throws for some, one error with all that it threw. */
+/** Results of `make` for all items. If some throw, one error combines all their errors. */
 export function allOf<T, R>(items: readonly T[], make: (item: T) => R): R[] {
   const errors: SvcError[] = [];
   const made = items.flatMap((item) => {
@@ -39,7 +39,7 @@ export function allOf<T, R>(items: readonly T[], make: (item: T) => R): R[] {
   return made;
 }
 
-/** What names no plugin, with its place in the file and the nearest name. */
+/** Adds file position and nearest name to the error of a `use` that names no plugin. */
 export function placed(error: unknown, slot: string, loaded: LoadedConfig): unknown {
   if (!(error instanceof SvcError) || error.details['names'] === undefined) return error;
   const { code, message, hint, details } = error;
@@ -53,7 +53,7 @@ export function placed(error: unknown, slot: string, loaded: LoadedConfig): unkn
   });
 }
 
-/** The same error, unless its texts quote a secret or a path of the machine: it is stored, shown in readiness and answered over HTTP. */
+/** The error without secrets and paths of the machine. Such errors are stored, shown in readiness and sent over HTTP. */
 export function presentable(core: Pick<Core, 'mask'>, error: SvcError): SvcError {
   const { mask = (text: string) => text } = core;
   const message = reasonOf(core, error);
@@ -68,12 +68,12 @@ export function presentable(core: Pick<Core, 'mask'>, error: SvcError): SvcError
   });
 }
 
-/** What code that is not the host's has thrown, with its stack, for the log; undefined where the message says all there is. */
+/** The cause thrown by foreign code, with its stack, for the log. Undefined if the message says everything. */
 export function foreignCause(error: unknown): unknown {
   return error instanceof SvcError ? foreignCause(error.cause) : error;
 }
 
-/** Of an error that `together` gave: what failed beside the faults and the error itself. */
+/** Further failures in an error from `together`. */
 export const alsoFailed = ({ details }: SvcError): readonly AlsoFailed[] =>
   (details['alsoFailed'] as readonly AlsoFailed[] | undefined) ?? [];
 
@@ -95,7 +95,7 @@ const plain = ({ message, hint, details: { plugin } }: SvcError): AlsoFailed => 
   ...(typeof plugin === 'string' ? { plugin } : {}),
 });
 
-/** What failed, with the slot that it failed in. */
+/** The error with its slot in the details. */
 export function namingPlugin(error: unknown, slot: string): SvcError {
   const details = { plugin: slot };
   if (!(error instanceof SvcError))
@@ -112,7 +112,7 @@ export function namingPlugin(error: unknown, slot: string): SvcError {
   });
 }
 
-/** What a module is, or why it is none, naming its slot. */
+/** Runs `read`; its error names the slot. */
 export function inSlot<T>(slot: string, read: () => T): T {
   try {
     return read();

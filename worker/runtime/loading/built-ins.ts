@@ -1,4 +1,4 @@
-// What comes with svc, loaded only when a configuration names it.
+// Plugins and adapters that are part of svc. Each is loaded only if a configuration names it.
 export const BUILT_INS: Readonly<Record<string, () => Promise<unknown>>> = {
   echo: async () => (await import('../../plugins/echo/index.ts')).echo,
   help: async () => (await import('../../plugins/help/index.ts')).help,

@@ -1,9 +1,9 @@
-// Code of a plugin that never gives its thread back (a loop without an end) while plugins are assembled in the process of a command. No timer of
-// that thread gets its turn then, so that neither the limit of a module nor that of `setup` holds. A worker has its supervisor for that.
+// Detects plugin code that blocks the thread (an endless loop) while a command assembles plugins.
+// Timers of that thread do not run then, so the time limits of modules and of `setup` have no effect. A worker has its supervisor for that.
 //
-//   B1  Another thread sees that this one's loop of events stands still, and has this one end the command from within that code: nothing else
-//       runs here any more.
-//   B2  Silence is counted in looks: a machine that slept is no loop without an end.
+//   BUSY-1  Another thread detects that the event loop stands still. Through the inspector it makes the blocked thread end the command from
+//           within the looping code.
+//   BUSY-2  Silence is counted in checks, so a machine that slept is not taken for an endless loop.
 import { writeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
@@ -14,9 +14,9 @@ import type { LoaderOptions } from './plugin-loader.ts';
 
 export interface BusyCodeOptions extends Pick<LoaderOptions, 'project' | 'mode'> {
   readonly loaded: LoadedConfig;
-  /** Ends the process: where it returns, the code goes on. */
+  /** Ends the process. If it returns, the looping code continues. */
   readonly end: (error: SvcError) => void;
-  /** Default 15 s, as for a module that waits for something. */
+  /** Default 15 s, as for loading a module. */
   readonly limitMs?: number;
 }
 
@@ -24,7 +24,7 @@ const LIMIT_MS = 15_000;
 const LOOKS = 15;
 const ENDS = Symbol.for('svc.busy-code');
 
-/** The thread, as text: a file would have to be found beside the sources and beside the bundle. */
+/** The thread's source as text, because a file would have different paths beside sources and beside the bundle. */
 const WATCH = `
 const { workerData: { pulse, looks, everyMs } } = require('node:worker_threads');
 const { Session } = require('node:inspector');
@@ -41,7 +41,7 @@ setInterval(() => {
 }, everyMs);
 `;
 
-/** Holds until what it gives is called. Nothing is watched where all plugins come with svc. */
+/** Watches until the returned function is called. Nothing is watched if all plugins are part of svc. */
 export function endBusyCode({ loaded, end, limitMs = LIMIT_MS, ...options }: BusyCodeOptions): () => void {
   if (Object.entries(loaded.config.plugins).every(isBuiltIn)) return () => {};
   const everyMs = limitMs / LOOKS;
@@ -50,7 +50,7 @@ export function endBusyCode({ loaded, end, limitMs = LIMIT_MS, ...options }: Bus
   beat.unref();
   Reflect.set(globalThis, ENDS, () => end(busyError(componentOf(deepStack(), loaded, options), limitMs)));
   const thread = new Worker(WATCH, { eval: true, execArgv: [], workerData: { pulse, looks: LOOKS, everyMs } });
-  thread.on('error', () => {}); // a Node without inspector: nothing is watched
+  thread.on('error', () => {}); // Node without inspector: nothing is watched
   thread.unref();
   return () => {
     clearInterval(beat);
@@ -59,10 +59,10 @@ export function endBusyCode({ loaded, end, limitMs = LIMIT_MS, ...options }: Bus
   };
 }
 
-/** Says it and lets the code go on: it may be slow and no more. */
+/** Reports the block and lets the code continue, because it may only be slow. */
 export function tellBusyCode({ project, mode, loaded }: Omit<BusyCodeOptions, 'end' | 'limitMs'>): () => void {
   const tell = ({ message, hint }: SvcError): void => {
-    writeSync(2, `${message}; ${hint ?? ''}\n`); // a stream would wait for the loop of events
+    writeSync(2, `${message}; ${hint ?? ''}\n`); // a stream would wait for the event loop
   };
   return endBusyCode({ project, mode, loaded, end: tell });
 }
@@ -70,7 +70,7 @@ export function tellBusyCode({ project, mode, loaded }: Omit<BusyCodeOptions, 'e
 const isBuiltIn = ([slot, { enabled, use = slot }]: [string, LoadedConfig['config']['plugins'][string]]): boolean =>
   !enabled || Object.hasOwn(BUILT_INS, use);
 
-/** The plugin's file may stand below many calls. */
+/** An unlimited stack, because the plugin's file may be below many calls. */
 function deepStack(): Error {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = Number.POSITIVE_INFINITY;

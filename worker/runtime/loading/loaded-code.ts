@@ -1,18 +1,18 @@
-// What this process has loaded, as it was then. A module is loaded once a process, and one that could not be loaded fails the same way
-// ever after: once a file of it is another, only a new process runs it as it is.
+// Records the code that this process has loaded. Node loads a module once per process, and a failed module fails again the same way.
+// So changed files of a module need a new process.
 //
-//   C1  A file counts from before it is loaded, whether that succeeds or not.
-//   C2  With a file count those that it imports by a relative path, and a package that it imports and that is not installed.
+//   LOADED-1  A file is recorded before it is loaded, whether loading succeeds or not.
+//   LOADED-2  Files imported by a relative path are recorded too, and missing packages that the file imports.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, extname, join, resolve, sep } from 'node:path';
 
 export class LoadedCode {
-  /** By the first path of a module: the digests of all its paths as they were at its first load. */
+  /** Keyed by the first path of a module: digests of all its paths at its first load. */
   readonly #modules = new Map<string, ReadonlyMap<string, string>>();
 
-  /** A module of these paths, by the first of them, is about to be loaded. Gives what of it is not as it was at its first load. */
+  /** Call it before loading the module of these paths. Returns the paths that changed since its first load. */
   load(paths: readonly string[]): readonly string[] {
     const [first] = paths;
     if (first === undefined) return [];
@@ -21,14 +21,14 @@ export class LoadedCode {
     return [];
   }
 
-  /** Of the modules with these first paths: what is not as it was. */
+  /** Changed paths of the modules with these first paths. */
   changed(modules: readonly string[]): readonly string[] {
     const paths = modules.flatMap((first) => [...(this.#modules.get(first) ?? [])]);
     return [...new Map(paths)].filter(([path, hash]) => hashPath(path) !== hash).map(([path]) => path);
   }
 }
 
-/** Paths that stand for the code of a module; a folder stands for all code below it, and is there for an index file. */
+/** Paths of a module's code. An index file is represented by its folder, which stands for all code below it. */
 export function codeOf(file: string): readonly string[] {
   const folder = /[\\/]index\.[cm]?js$/.test(file) ? dirname(file) : undefined;
   const reached = new Set([file]);
@@ -37,7 +37,7 @@ export function codeOf(file: string): readonly string[] {
   return [folder, ...[...reached].filter((path) => !path.startsWith(folder + sep))];
 }
 
-/** What follows `from`, `import` and `require`: what is computed is not seen. */
+/** String literals after `from`, `import` and `require`. Computed imports are not found. */
 const IMPORTED = /\b(?:from|import|require)\s*\(?\s*(['"])([^'"\n]+)\1/g;
 
 function importsOf(path: string): readonly string[] {
@@ -47,13 +47,13 @@ function importsOf(path: string): readonly string[] {
   return named.flatMap((name) => (/^\.{1,2}\//.test(name) ? [placeOf(resolve(folder, name))] : missing(path, name)));
 }
 
-/** Where it is; where nothing is, where it would come to be. */
+/** The path of an imported file, or the path where it would be created. */
 function placeOf(at: string): string {
   const places = [at, `${at}.js`, `${at}.cjs`, `${at}.json`, join(at, 'index.js')];
   return places.find(isFile) ?? (extname(at) === '' ? `${at}.js` : at);
 }
 
-/** A package that is installed changes with the lockfile. */
+/** Paths of a package that is not installed. An installed one changes together with the lockfile. */
 function missing(from: string, name: string): readonly string[] {
   const [first = '', second = ''] = name.split('/');
   const id = first.startsWith('@') ? `${first}/${second}` : first;
@@ -64,14 +64,14 @@ function missing(from: string, name: string): readonly string[] {
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-/** Digest of a file, or of all code below a folder; what is not there has one too. */
+/** Digest of a file, or of all code below a folder. A missing path has a digest too. */
 function hashPath(path: string): string {
   const hash = createHash('sha256');
   for (const file of codeBelow(path)) hash.update(file).update('\0').update(readFileSync(file));
   return hash.digest('hex');
 }
 
-/** A file, or all code below a folder; nothing where nothing is. */
+/** The file itself, or all code below a folder. Empty if nothing exists. */
 export function codeBelow(path: string): readonly string[] {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return [];

@@ -1,8 +1,8 @@
-// What the worker after this one would make of the code as it is now, tried in a process of its own with the variables of this one.
+// Tests in a separate process if the next worker could load the current code. The process gets the variables of this one.
 //
-//   N1  One at a time. Who asks while one runs gets the next, which begins after it was asked for.
-//   N2  It ends with its answer, after LIMIT_MS, or with this process, whatever the code does.
-//   N3  Where no process can be had for it nothing is known, which keeps nobody from a restart.
+//   NEXTCODE-1  One test at a time. A request during a test gets the next one, which begins after the request.
+//   NEXTCODE-2  The test process ends with its answer, after LIMIT_MS, or with this process, whatever the code does.
+//   NEXTCODE-3  If the process cannot be started, the result is unknown, and a restart is allowed.
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../../shared/config/environment.ts';
@@ -13,7 +13,7 @@ import { SvcError } from '../../../shared/svc-error.ts';
 export interface CodeQuestion {
   readonly project: string;
   readonly mode: Mode;
-  /** With the secrets, which go over IPC alone. */
+  /** Includes secrets, which are passed over IPC only. */
   readonly environment: Environment;
 }
 
@@ -21,7 +21,7 @@ export type CodeAnswer =
   | { readonly kind: 'looked'; readonly failures: readonly string[] }
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string; readonly hint?: string };
 
-/** A little less than a reload may take. */
+/** Slightly shorter than the limit of a reload. */
 const LIMIT_MS = 25_000;
 
 export class NextCode {
@@ -34,8 +34,8 @@ export class NextCode {
   }
 
   /**
-   * Whether it could be tried. Throws `plugin_failed` where no worker would serve anything, and what a plugin refuses of its keys
-   * (`config_invalid`).
+   * False if the code could not be tested. Throws `plugin_failed` if no worker would serve anything, and `config_invalid` for rejected
+   * plugin keys.
    */
   async check(): Promise<boolean> {
     const answer = await this.#ask();
@@ -65,19 +65,19 @@ function askProcess(question: CodeQuestion): Promise<CodeAnswer | undefined> {
     if (child === undefined) return resolve(undefined);
     const settle = (answer: CodeAnswer | undefined): void => {
       clearTimeout(limit);
-      child.kill('SIGKILL'); // whatever it has left running
+      child.kill('SIGKILL'); // ends anything that the code left running
       resolve(answer);
     };
     const limit = setTimeout(() => settle(failed(`the code was not loaded within ${LIMIT_MS / 1_000} s`)), LIMIT_MS);
-    child.on('error', () => settle(undefined)); // no room for another process
+    child.on('error', () => settle(undefined)); // the process could not be started
     child.on('message', (answer) => settle(answer as CodeAnswer));
     child.on('exit', (code, signal) =>
-      // The kernel, short of memory for both: a restart needs one alone.
+      // The kernel kills on low memory, which two processes may cause and the next worker alone may not.
       settle(
         signal === 'SIGKILL' ? undefined : failed(`the process that loaded the code ended with ${signal ?? code}`),
       ),
     );
-    child.send(question, () => {}); // a failed send is an end that `exit` reports
+    child.send(question, () => {}); // if sending fails, the process has ended and `exit` reports it
   });
 }
 

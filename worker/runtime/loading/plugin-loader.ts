@@ -1,9 +1,9 @@
-// Finds and imports what `plugins.<slot>.use` names: built in, a file of the project, or a package.
+// Finds and imports the plugin named by `plugins.<slot>.use`: part of svc, a file of the project, or a package.
 //
-//   F1  In production a project's plugin is compiled JavaScript (dist/<path> first, then <path>); TypeScript is run in development only.
-//   F2  In development each load is a fresh module graph; in production a module is loaded once a process, and one that fails fails the
-//       same way ever after: `loaded-code.ts` keeps what its files were, and a reload says `restart_required` when they have changed.
-//   F3  In production no file is loaded that others can change.
+//   LOADER-1  In production a project's plugin is compiled JavaScript (dist/<path>, then <path>). TypeScript runs in development only.
+//   LOADER-2  In development each load is a new module graph. In production a module is loaded once per process, and a failed one keeps
+//             failing. So its files are recorded, and a reload throws `restart_required` when they have changed.
+//   LOADER-3  In production no file is loaded that other users can change.
 import { existsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, relative, resolve, sep } from 'node:path';
@@ -28,16 +28,19 @@ export interface LoadedModule {
 }
 
 export interface LoaderOptions extends FileRules {
-  /** How long a module may stand still before it is done; default 15 s, shorter than a start may take. */
+  /** Limit of silence while a module loads, in milliseconds. Default 15 s, shorter than the limit of a start. */
   readonly importLimitMs?: number;
   readonly importClock?: Clock;
-  /** Told before a module is loaded, whatever comes of that: its paths, whose change a running process cannot take in from now on. */
+  /** Called before a module is loaded, with its paths. The process cannot apply changes of these files from then on. */
   readonly loading?: (paths: readonly string[]) => void;
 }
 
 type FoundPlugin = PluginFile | { readonly source: 'built-in'; load(): Promise<unknown> };
 
-/** Throws `plugin_failed` naming what was looked for and where; where nothing is, `details.names` is `use`, `details.suggestion` the nearest name. */
+/**
+ * Throws `plugin_failed` with the searched places. If nothing was found, `details.names` is `use`, and `details.suggestion` the nearest
+ * name.
+ */
 export function resolvePlugin(use: string, options: LoaderOptions): FoundPlugin {
   if (isProjectFile(use)) return { source: 'project', file: findProjectFile(use, options) };
   const builtIn = Object.hasOwn(BUILT_INS, use) ? BUILT_INS[use] : undefined;
@@ -46,7 +49,7 @@ export function resolvePlugin(use: string, options: LoaderOptions): FoundPlugin 
     : { source: 'built-in', load: builtIn };
 }
 
-/** Throws as `resolvePlugin` does, and `config_invalid` for files that others can change (F3). */
+/** Throws as `resolvePlugin` does, and `config_invalid` for files that other users can change. */
 export async function loadPlugin(use: string, options: LoaderOptions): Promise<LoadedModule> {
   const found = resolvePlugin(use, options);
   const { source } = found;
@@ -63,7 +66,7 @@ const IMPORT_LIMIT_MS = 15_000;
 
 export const isProjectFile = (use: string): boolean => /^\.{0,2}\//.test(use);
 
-/** The file of the project that a mode would load. Throws `plugin_failed` when there is none. */
+/** The file of the project that this mode would load. Throws `plugin_failed` if there is none. */
 export function findProjectFile(use: string, { project, mode }: LoaderOptions): string {
   const candidates = candidatesOf(use, project, mode);
   const file = candidates.find((path) => existsSync(path) && statSync(path).isFile());
@@ -108,7 +111,7 @@ function findPackage(use: string, { project }: LoaderOptions): string {
   }
 }
 
-/** Packages that the project names. */
+/** Dependencies in the project's package.json. */
 function dependenciesOf(project: string): readonly string[] {
   const read = readSmallFile(projectPaths(project).packageJson);
   if (read.kind !== 'text') return [];
@@ -116,11 +119,11 @@ function dependenciesOf(project: string): readonly string[] {
     const { dependencies, devDependencies } = JSON.parse(read.text) as Readonly<Record<string, unknown>>;
     return [dependencies, devDependencies].flatMap((names) => Object.keys(isRecord(names) ? names : {}));
   } catch {
-    return []; // told by who needs it: here it has no names to give
+    return []; // a malformed file is reported elsewhere; it yields no suggestions
   }
 }
 
-/** `moves` is called whenever a file of it comes in. */
+/** `moves` is called for each imported file. */
 type Importing = (moves: () => void) => Promise<{ readonly default?: unknown }>;
 
 const importDefault = (file: string, use: string, options: LoaderOptions): Promise<unknown> =>
@@ -135,7 +138,7 @@ const importFresh = (file: string, use: string, options: LoaderOptions): Promise
     return tsImport(pathToFileURL(file).href, { parentURL: import.meta.url, onImport: moves });
   });
 
-/** A busy machine takes long to compile, and no file is to blame for that: the limit is one between two of them, and after the last. */
+/** The limit applies between two imported files and after the last one. So a slow compile on a busy machine is not a failure. */
 async function importWithin(
   use: string,
   { importLimitMs = IMPORT_LIMIT_MS, importClock = systemClock }: LoaderOptions,
@@ -166,7 +169,7 @@ async function importWithin(
   return defaultOf(module);
 }
 
-/** Where it was compiled to CommonJS, the default export is a property of what Node takes for the default. */
+/** For a module compiled to CommonJS, Node's default export is an object that contains the real one. */
 function defaultOf({ default: found }: { readonly default?: unknown }): unknown {
   const isCompiled = typeof found === 'object' && found !== null && '__esModule' in found && 'default' in found;
   return isCompiled ? found.default : found;

@@ -1,4 +1,4 @@
-// `p` of a plugin's `setup`: registers capabilities of one generation. Nothing runs here; resources are opened at activation.
+// `p` of a plugin's `setup`: registers the capabilities of one generation. No handler runs here; resources open at activation.
 import type { TSchema } from 'typebox';
 import { capabilityId } from '../../../shared/identifiers.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -15,7 +15,7 @@ export interface PluginResource {
   close(): Promise<void>;
 }
 
-/** What setups of one generation have registered besides capabilities. */
+/** All registrations of one generation. */
 export interface Registered {
   readonly capabilities: Capabilities;
   readonly gauges: PluginGauge[];
@@ -49,7 +49,7 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
     key,
     ...(owner === undefined ? {} : { owner }),
     at: (inner: string) => state(store, inner, owner),
-    of: (other: unknown) => state(store, key, other ?? {}), // nobody is not who wrote
+    of: (other: unknown) => state(store, key, other ?? {}), // without a user, do not fall back to the author of the message
   });
   const metric = (
     name: string,
@@ -153,7 +153,7 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
         return held.value;
       };
     },
-    /** Called by the host when `setup` has returned. */
+    /** Called by the host after `setup` has returned. */
     '~close': () => {
       closed = true;
     },

@@ -1,5 +1,5 @@
-// A runtime over a database in memory: generations are assembled, activated and committed by the code of the real host, and are gone with
-// the process. No accounts, no dispatcher, no sender, no timers, no file.
+// A runtime over a database in memory. Code of the real host assembles, activates and commits generations, and all state ends with the
+// process. This host has no accounts, dispatcher, sender, timers or files.
 
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import type { Mode } from '../../../shared/config/mode.ts';
@@ -24,14 +24,14 @@ export interface ThrowAwayOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly loaded: LoadedConfig;
   readonly log: Log;
-  /** What the runtime warns of: a resource that does not close, for example. */
+  /** Gets warnings of the runtime, such as a resource that does not close. */
   readonly warned: Core['log']['warn'];
 }
 
 export interface ThrowAwayHost {
-  /** Assembles, opens the resources of plugins and commits. Throws SvcError. */
+  /** Assembles the generation, opens resources of plugins and commits. Throws SvcError. */
   start(): Promise<Generation>;
-  /** Closes what was opened. Never throws. */
+  /** Closes everything. Never throws. */
   stop(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// All files of a project that others can change, for `svc doctor`: those of plugins are found as a start in production would find them.
+// For `svc doctor`: all files of a project that other users can change. Plugins are located as in production.
 import { type Untrusted, untrustedInProject } from '../../../shared/config/checks/file-trust.ts';
 import { type LoadedConfig, loadConfig } from '../../../shared/config/load.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
@@ -15,7 +15,7 @@ export function untrustedFiles({ project, environment }: TaskOptions): readonly 
   return [...new Map([...ofProject, ...ofPlugins].map((file) => [file.path, file])).values()];
 }
 
-/** In a mode that refuses no file; undefined where it cannot be read at all, which another check says. */
+/** Read in mode test, which refuses no file. Undefined if it cannot be read, which another check reports. */
 function configOf({ project, environment }: Pick<TaskOptions, 'project' | 'environment'>): LoadedConfig | undefined {
   try {
     return loadConfig({ project, mode: 'test', environment, servesNothing: true });
@@ -29,6 +29,6 @@ function pluginFiles(use: string, project: string): readonly Untrusted[] {
     const plugin = resolvePlugin(use, { project, mode: 'production' });
     return plugin.source === 'built-in' ? [] : untrustedFilesOf(plugin, project);
   } catch {
-    return []; // nothing is there: a start says so
+    return []; // a start reports a missing plugin
   }
 }

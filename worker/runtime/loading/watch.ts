@@ -1,4 +1,4 @@
-// In development a change of the configuration, of .env or of a project's plugin is a reload, one of the lockfile a restart.
+// Watches files in development. A changed configuration, .env or plugin of the project causes a reload, a changed lockfile a restart.
 // Loaded only with --watch.
 import { join } from 'node:path';
 import type { Clock, Timer } from '../../../shared/time/clock.ts';
@@ -7,14 +7,14 @@ export interface WatchOptions {
   readonly project: string;
   readonly clock: Clock;
   readonly changed: (files: readonly string[]) => void;
-  /** Not all of it can be watched (no more watches on this machine, a folder that cannot be read): called once, with the first reason. */
+  /** Called once, with the first reason, if some files cannot be watched (no more watches, an unreadable folder). */
   readonly failed: (error: unknown) => void;
 }
 
-/** Changes that come together are one reload. */
+/** Changes within this time are one reload. */
 const QUIET_MS = 150;
 
-/** Resolves once it watches what it can; the answer ends it. */
+/** Resolves once watching, with the function that ends it. */
 export async function watchProject({ project, clock, changed, failed }: WatchOptions): Promise<() => Promise<void>> {
   const { watch } = await import('chokidar');
   const seen = new Set<string>();
@@ -23,12 +23,12 @@ export async function watchProject({ project, clock, changed, failed }: WatchOpt
   const watched = ['svc.config.yml', '.env', 'plugins', 'package-lock.json'].map((name) => join(project, name));
   const watcher = watch(watched, {
     ignoreInitial: true,
-    // A watch that ends while a file goes may lose a handle (chokidar 5.0.0): it must not keep the process.
+    // chokidar 5.0.0 may leak a handle when a file vanishes while a watch ends. The handle must not keep the process alive.
     persistent: false,
     ignored: (path) => path.includes('node_modules') || path.endsWith('~') || path.endsWith('.tmp'),
   });
   watcher.on('all', (event, path) => {
-    // What went is not looked for any more; added anew it is, by the folder it was in. Another branch takes a file away, and brings it back.
+    // A deleted file is no longer watched, so it is added again. Switching git branches deletes and restores files.
     if (event.startsWith('unlink') && watched.includes(path)) watcher.add(path);
     seen.add(path);
     timer?.cancel();
@@ -40,16 +40,16 @@ export async function watchProject({ project, clock, changed, failed }: WatchOpt
   });
   await new Promise<void>((resolve) => {
     watcher.once('ready', () => resolve());
-    // Of one cause there may be an error a file; without a listener the first would end the process.
+    // One cause may emit an error per file. Without a listener, the first would end the process.
     watcher.on('error', (error) => {
       if (!hasFailed) failed(error);
       hasFailed = true;
-      resolve(); // what is not ready after it may never be
+      resolve(); // `ready` may never follow an error
     });
   });
   return async () => {
     timer?.cancel();
-    const closed = watcher.close(); // takes every listener off, and what it is still looking at may fail
+    const closed = watcher.close(); // removes all listeners, while pending watches may still emit errors
     watcher.on('error', () => {});
     await closed;
   };
