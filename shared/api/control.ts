@@ -1,6 +1,6 @@
 // Protocol between the CLI and a supervisor or worker over a local socket: one JSON object a line. Types and guards only; no imports.
 //
-//   CONTROL-1  Every answer carries `protocol` and `capabilities`. An unknown command gets the error `not_implemented`, so versions can be mixed.
+//   CONTROL-1  Every answer carries `protocol` and `capabilities`. An unknown command is answered with an error, so versions can be mixed.
 //   CONTROL-2  A request is one line of at most MAX_REQUEST_BYTES. An answer is one line with the id of its request.
 
 export const CONTROL_PROTOCOL = 1;

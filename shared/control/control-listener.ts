@@ -1,7 +1,7 @@
 // Server of the control protocol, for supervisor and worker: a local socket, one request a line, one answer a line.
 //
 //   CONTROL-SOCKET-1  A line over 64 KiB, or one that is no request, gets one answer and ends the connection. Memory for each client is bounded.
-//   CONTROL-SOCKET-2  The number of clients is bounded. A client that reads more slowly than it is answered is disconnected.
+//   CONTROL-SOCKET-2  At most 64 clients are connected. A client with 1 MiB of unread answers is disconnected.
 //   CONTROL-SOCKET-3  The socket is bound by a relative name in the project folder, with mode 0600. It is recreated if it was removed.
 //   CONTROL-SOCKET-4  A file at the path is removed only if it is our own socket and dead. Any other file fails the start.
 //                     If such a file appears later, it is reported and kept. The socket is recreated once it is gone.
