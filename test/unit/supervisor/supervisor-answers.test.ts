@@ -1,4 +1,4 @@
-// What the supervisor's machine answers to every event in every state (MACHINE-1 of transition.ts).
+// What the supervisor's machine answers to every event in every state (MACHINE-1).
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Event, State } from '../../../supervisor/machine/machine.ts';
