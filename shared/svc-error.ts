@@ -60,7 +60,7 @@ export function messageOf(error: unknown): string {
 /** Messages of `fetch` that hide the cause of a failed or truncated call. */
 const BARE = /^(fetch failed|terminated)$/;
 
-/** Uses the code if several addresses were tried, and for TLS errors, whose text contains memory addresses that differ each time. */
+/** Uses the code if several addresses were tried, and for TLS errors. The text of those contains memory addresses that differ each time. */
 function causeIn(cause: unknown): string {
   if (!(cause instanceof Error)) return '';
   const { code = '' } = cause as { readonly code?: unknown };
@@ -69,7 +69,7 @@ function causeIn(cause: unknown): string {
 
 const UNREADABLE = 'an error that cannot be read';
 
-/** Returns a thrown value, or a substitute error if reading it would throw (a getter, a proxy, no conversion to text). */
+/** Returns a thrown value, or a substitute error if reading it would throw (a getter, a proxy). */
 export function readableError(error: unknown): unknown {
   try {
     String(error instanceof Error ? [error.message, error.stack] : error);

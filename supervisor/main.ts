@@ -102,7 +102,7 @@ async function untilOpen(open: () => Promise<ControlListener>, log: RuntimeLog):
   }
 }
 
-/** What a first supervisor and a successor both begin with. */
+/** Data with which a first supervisor or a successor begins. */
 interface Office {
   readonly lock: InstanceLock;
   readonly handoff: Handoff;

@@ -2,7 +2,7 @@
 //
 //   EFFECTIVE-1  A secret, and any value that a plugin gets from the environment, is shown as written: `${NAME}`.
 //   EFFECTIVE-2  A plugin's text under a key that looks secret is masked, although a correct file has none.
-//   EFFECTIVE-3  A text that contains a secret is shown as written in the file, or masked if it was written there in clear.
+//   EFFECTIVE-3  A text that contains a secret is shown as its reference, or masked if it was written in clear.
 //                The same holds for a text whose variable a plugin also uses, because it may be a secret there.
 //   EFFECTIVE-4  The output, written to a file, is a configuration with the same effective values.
 import { withoutSecrets } from '../log/redaction.ts';

@@ -1,7 +1,7 @@
 // Decides which environment variables hold a secret of the configuration. Pure.
 //
-//   SECRET-VARIABLES-1  A variable is secret if a key that its schema marks as secret refers to it, or if its name looks like a secret's.
-//   SECRET-VARIABLES-2  Before a plugin's schema is known, a variable that is the whole value of one of its keys may be secret.
+//   SECRET-VARIABLES-1  A variable is secret if a secret key of a schema refers to it, or if its own name looks secret.
+//   SECRET-VARIABLES-2  Before a plugin's schema is known, a variable that alone forms a key's value may be secret.
 import type { ResolvedReference } from './resolve.ts';
 import { looksSecret } from './resolve.ts';
 

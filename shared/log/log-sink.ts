@@ -2,7 +2,7 @@
 //
 //   LOG-SINK-1  A text is one append. It is in the file when `write` returns, and never mixes with another process's lines.
 //   LOG-SINK-2  Nothing throws. If a disk is full, a folder missing or no descriptor free, up to 1 MiB waits. Further lines are dropped and counted.
-//   LOG-SINK-3  A text that was written in part (the last bytes of a disk) is removed again, so the file holds whole lines only.
+//   LOG-SINK-3  A text that was written in part is removed again, so the file holds whole lines only.
 //   LOG-SINK-4  After an outage the waiting lines are written first. `onRecovered` then reports the lost lines and the period.
 //   LOG-SINK-5  `reopen` keeps the old file until the new one is open. A failed reopen loses nothing and is repeated.
 //   LOG-SINK-6  The path must be a file or a character device, because a FIFO may block its writer. For any other kind, lines wait as on a full
@@ -144,7 +144,7 @@ export class LogSink {
     return false;
   }
 
-  /** The open file was removed and no new one can be opened, so a line written to it could never be read. */
+  /** The open file was removed and no new one can be opened. A line written to it could never be read. */
   #isNowhere(descriptor: number): boolean {
     try {
       return this.#isReopenDue && fstatSync(descriptor).nlink === 0;
@@ -223,7 +223,7 @@ function close(descriptor: number): void {
   try {
     closeSync(descriptor);
   } catch {
-    // A failing disk reports lost writes here, when nobody can repeat them.
+    // A failing disk reports lost writes here, too late to repeat them.
   }
 }
 

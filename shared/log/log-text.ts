@@ -4,7 +4,7 @@ import { escapeLine, isAscii } from './redaction.ts';
 
 export interface TextStamp {
   readonly level: 'info' | 'warn';
-  /** Where it was printed: stdout or stderr. */
+  /** Origin of the text: stdout or stderr. */
   readonly source: string;
 }
 

@@ -1,5 +1,5 @@
 // Accepts waiting connections before other work. libuv (from 1.45) accepts one connection in each turn of the event loop.
-// In a flood each turn is long, so a new connection could wait many seconds, while a platform allows 3 s for a delivery.
+// In a flood each turn is long, so a new connection could wait many seconds. A platform allows only 3 s for a delivery.
 // As long as each turn brings a connection, new work is held back. Without waiting connections this costs one turn.
 //
 //   CONNECTIONS-1  Held work begins in the order in which it came.

@@ -30,7 +30,7 @@ export interface RecordPaths {
 
 export type Former = Readonly<Record<'supervisor' | 'worker', ProcessIdentity>>;
 
-/** What a former supervisor left. */
+/** State left by a former supervisor. */
 export interface Legacy {
   readonly exits: readonly ExitRecord[];
   readonly previous: PreviousEnd;

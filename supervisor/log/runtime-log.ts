@@ -2,12 +2,11 @@
 //
 //   RUNTIME-LOG-1  Each process writes whole lines with one O_APPEND write, so lines of supervisor and worker never mix.
 //   RUNTIME-LOG-2  Rotation renames the file and opens a new one. The worker's logger follows by message, its stdout and stderr at its next start.
-//   RUNTIME-LOG-3  A rotated file that is still the worker's stdout and stderr is kept until the worker ends, because it may hold Node's last
-//                  output.
+//   RUNTIME-LOG-3  A rotated file that is still the worker's stdout is kept until the worker ends. It may hold Node's last output.
 //   RUNTIME-LOG-4  A log that takes no lines (full disk, missing folder, no file descriptors) stops nothing. A line about it follows on recovery.
 //   RUNTIME-LOG-5  The new file is created before the old one is renamed. If that fails, the log is not rotated, and a warning says so once.
 //   RUNTIME-LOG-6  If another program moved the log, it is reopened, either on a signal or when the move is noticed.
-//   RUNTIME-LOG-7  Log text shown with an exit, in a report or to a reader has its secrets masked, since a worker's raw output bypasses its logger.
+//   RUNTIME-LOG-7  Secrets are masked in log text that is shown with an exit, in a report or to a reader. A worker's raw output bypasses its logger.
 //                  In the file that output is masked after the worker's end, when no process writes to the file any more.
 import { closeSync, constants, fstatSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import type { LogOutage } from '../../shared/api/ipc.ts';
@@ -85,7 +84,7 @@ export class RuntimeLog {
     this.#sink.write(`${JSON.stringify({ level, time: new Date().toISOString(), ...this.#base, ...fields, msg })}\n`);
   }
 
-  /** Logs a period in which the log took no lines, of the supervisor or of a worker that has ended since. */
+  /** Logs a period in which the log took no lines, of the supervisor or of an ended worker. */
   tell({ lostLines, lateLines, from, to, reason }: LogOutage): void {
     const outage = { lostLines, lateLines, from, to, reason };
     this.write('warn', outageMessage(outage), outage);
@@ -282,7 +281,7 @@ export class RuntimeLog {
   }
 }
 
-/** Half the time until the file is full at its current growth, so that it never exceeds its limit by much. */
+/** Half the time until the file is full at its current growth, so that it exceeds its limit only slightly. */
 function untilHalfway(growth: { readonly left: number; readonly grown: number; readonly waitedMs: number }): number {
   const untilFullMs = (growth.left / Math.max(growth.grown, 1)) * growth.waitedMs;
   return Math.min(Math.max(untilFullMs / 2, LOOK_MS.least), LOOK_MS.most);

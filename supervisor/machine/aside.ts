@@ -1,4 +1,4 @@
-// Runs the supervisor's side work, such as logs, records, sockets and reports, so that a fault in it cannot stop the state machine.
+// Runs the supervisor's side work: logs, records, sockets, reports. A fault in it cannot stop the state machine.
 //
 //   ASIDE-1  Work that runs here never throws. No fault comes between an event and its transition, or between a timer and its next run.
 //   ASIDE-2  A fault is logged once. `runtime status` shows the fault in its notes until the same work has succeeded.

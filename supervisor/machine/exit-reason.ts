@@ -1,4 +1,4 @@
-// Classifies the end of a worker from its exit code and signal, whether it had been up, and whether it was asked to end. Pure.
+// Classifies the end of a worker. Pure. Depends on the exit code or signal, on a former `up`, and on a request to end.
 //
 //   EXIT-1  Exit codes 0 and 130 are intended ends. No worker is started after them.
 //   EXIT-2  Exit codes 51 and 75 request a restart, if the worker had been up or was asked to end. Otherwise they are crashes, so a restart loop is

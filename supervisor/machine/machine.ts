@@ -15,7 +15,7 @@ export interface Limits extends RestartLimits {
 
 export type FailureKind = 'storm' | 'config' | 'spawn' | 'leftover' | 'owner' | 'port';
 
-/** Why a worker drains: a command asked for it, the worker announced its exit code, or the worker is ended because its address cannot be served. */
+/** Why a worker drains: a command asked for it, the worker announced its exit code, or its address cannot be served. */
 export type DrainPurpose =
   | { readonly kind: 'stop' | 'restart' | 'replace' }
   | { readonly kind: 'worker'; readonly code: number }

@@ -1,4 +1,4 @@
-// The restart budget: how many starts of a worker fit in a time span, and how long each restart after a crash is delayed.
+// The restart budget: the number of worker starts in a time span, and the delay of each restart after a crash.
 //
 //   WINDOW-1  Any span of `spanMs` holds at most `starts` starts, the first start included. A start that is exactly `spanMs` old does not count.
 //   WINDOW-2  Requested restarts (exit codes 51 and 75) count like any other start.

@@ -8,7 +8,7 @@ import { configSchema } from './schema.ts';
 
 type StandaloneCode = (ajv: unknown, validate: ValidateFunction) => string;
 
-/** An ES module that replaces `validator.ts`: it has the same exports and no imports. */
+/** An ES module with the exports of the validator module that the build replaces. It has no imports. */
 export function validatorModuleSource(): string {
   const { ajv, validate } = compileValidator(configSchema);
   // The package is CommonJS. Depending on the loader, the function is the default export or nested in it.

@@ -1,6 +1,6 @@
 // The validator of the configuration, compiled from the schema at first use.
 //
-// The build replaces this module by a precompiled one with the same exports, so that a bundle loads neither TypeBox nor Ajv's compiler.
+// The build replaces this module by a precompiled one with the same exports. A bundle then loads neither TypeBox nor Ajv's compiler.
 import type { ErrorObject } from 'ajv';
 import { compileValidator } from './compile-validator.ts';
 import type { JsonSchema } from './json-schema.ts';

@@ -1,5 +1,5 @@
 // HTTP client for the running host. The worker is asked for its address over the local socket.
-// So the token goes to no other process on the port, and an address changed in the file is not used too early.
+// So the token goes to no other process on the port. An address changed in the file is not used before the host uses it.
 // A fault in the configuration is reported, but does not prevent access to a host that still runs.
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';

@@ -1,10 +1,10 @@
-// Masks secrets in lines of the runtime log that bypassed a logger, such as Node's last output or a child's direct writes.
+// Masks secrets in log lines that bypassed a logger, such as Node's last output or a child's direct writes.
 // The supervisor knows the secrets and does the masking, so that no secret leaves it. It also masks the file after the worker's end.
 //
 //   RAW-LINES-1  A line of svc's own log stays as it is, since its writer has masked it. A JSON line of another program counts as raw.
 //   RAW-LINES-2  Consecutive raw lines are masked as one text, because a key can span several. Groups of raw lines share a request.
 //   RAW-LINES-3  A raw line that is too long for a request is not shown.
-//   RAW-LINES-4  Without a supervisor that masks (none runs, or an older one), raw lines are shown unmasked, since the caller may read the file.
+//   RAW-LINES-4  Without a supervisor that masks (none runs, or an older one), raw lines are shown unmasked. The caller may read the file anyway.
 //                If the supervisor should answer but does not, raw lines are not shown.
 import { randomUUID } from 'node:crypto';
 import { MAX_REQUEST_BYTES } from '../../../shared/api/control.ts';

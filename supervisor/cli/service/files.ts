@@ -1,4 +1,4 @@
-// Writes files of a process manager atomically and readable by all, and creates the folders that a hardened unit writes to.
+// Writes files of a process manager, atomically and readable by all. Creates the folders that a hardened unit writes to.
 import { chownSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeFileAtomic } from '../../../shared/files/atomic-file.ts';

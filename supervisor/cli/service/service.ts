@@ -37,7 +37,7 @@ export interface Service {
   readonly scope: Scope;
   /** `svc@alice.service`, `io.svc.bot-1a2b3c`. */
   readonly name: string;
-  /** Where the process manager reads it. */
+  /** Path from which the process manager reads it. */
   readonly file: string;
   /** The files as they should be. Throws faults of the configuration or project. */
   render(): readonly ServiceFile[];

@@ -1,7 +1,7 @@
 // The first process (pid 1) of a container. Imported before all other modules.
 //
 // The kernel gives the orphans of a container to pid 1. Node does not reap processes that it did not start, so they would stay zombies.
-// If Node can replace itself (22.15, 23.11) and the image has a suitable shell, a start therefore execs a shell that runs it as a child.
+// A start therefore execs a shell that runs it as a child. Node must be able to replace itself (22.15, 23.11), and the image needs a suitable shell.
 // Otherwise Node stays pid 1, and the worker warns about it.
 // The kernel drops signals for pid 1 without a handler. A stop before the worker listens would be lost, so this module listens until then.
 import { constants } from 'node:os';

@@ -47,7 +47,7 @@ const SHELL_NAME = /^[A-Za-z_]\w*$/;
 
 /**
  * Whether a start should exec such a shell. Not on a terminal: Ctrl-C reaches the whole group, and the child would get it twice.
- * Not if a process manager named this pid for its sockets or watchdog, and not if the shell would drop a variable.
+ * Not if a process manager named this pid for its sockets or watchdog. Not if the shell would drop a variable.
  */
 export const wantsInitShell = ({ pid, argv, environment, terminal }: FirstProcess): boolean =>
   pid === 1 &&

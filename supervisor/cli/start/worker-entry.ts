@@ -1,4 +1,4 @@
-// The only file of the CLI that knows the entries of worker and supervisor, both as files to start and as modules to load.
+// Entries of worker and supervisor, as files to start and as modules to load. No other file of the CLI knows them.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ForegroundOptions } from '../../../worker/main.ts';
