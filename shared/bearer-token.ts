@@ -1,4 +1,4 @@
-// What may stand behind `Bearer` (RFC 6750): the one rule for what is taken over HTTP and for what may be configured.
+// Syntax of a bearer token (RFC 6750): one rule for requests and for the configuration.
 
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 export const LONGEST_TOKEN = 512;

@@ -1,12 +1,12 @@
-// The catalogue of error codes: code → title, HTTP status, exit code. Nothing else decides these three.
+// Catalogue of error codes. Each has a title, an HTTP status and an exit code.
 import { EXIT, type ExitCode } from './process/exit-codes.ts';
 
 export interface ErrorKind {
-  /** Short, stable, without data of the request (RFC 9457 `title`). */
+  /** Short and stable, without data of the request (RFC 9457 `title`). */
   readonly title: string;
-  /** HTTP status with which the HTTP interface answers. */
+  /** HTTP status of the answer. */
   readonly status: number;
-  /** Exit code with which a command ends. */
+  /** Exit code of a command. */
   readonly exit: ExitCode;
 }
 

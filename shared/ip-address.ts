@@ -1,29 +1,29 @@
-// What an address means, whatever way it is written: decided by parsing, for `0:0:0:0:0:0:0:1` and `::ffff:127.0.0.1` are this machine too.
+// Classifies IP addresses in any notation. `0:0:0:0:0:0:0:1` and `::ffff:127.0.0.1` are loopback, too.
 import { BlockList, isIP } from 'node:net';
 
-// A list takes an address of IPv4 for its form in IPv6 (`::ffff:…`) as well.
+// A BlockList with an IPv4 address also matches its IPv6 form (`::ffff:…`).
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 const EVERY = new BlockList();
 EVERY.addAddress('0.0.0.0', 'ipv4');
 EVERY.addAddress('::', 'ipv6');
-/** The first groups of an address of IPv4 as IPv6 writes it. */
+/** Prefix of an IPv4 address in IPv6 notation. */
 const MAPPED = '0:0:0:0:0:ffff';
 
-/** An address of this machine alone: 127.0.0.0/8, ::1, and 127.0.0.0/8 as IPv6 writes it. False for names. */
+/** A loopback address: 127.0.0.0/8, also in IPv6 notation, or ::1. False for names. */
 export const isLoopback = (address: string): boolean => isIn(LOOPBACK, address);
 
-/** The address that stands for all addresses of this machine. */
+/** The unspecified address, which stands for all addresses of this machine. */
 export const isEveryAddress = (address: string): boolean => isIn(EVERY, address);
 
-/** The same for what names a host: localhost, and addresses as URLs (`[::1]`) and resolvers (`127.1`) take them. */
+/** Like `isLoopback` for hosts: also accepts localhost and addresses as URLs (`[::1]`) and resolvers (`127.1`) write them. */
 export function isLoopbackHost(host: string): boolean {
   const name = addressOf(host) ?? host.toLowerCase();
   return name === 'localhost' || name === 'localhost.' || isLoopback(name);
 }
 
-/** The address that a text stands for where it is no literal but read as one: `127.1`, `[::1]`. Undefined for names. */
+/** Normalizes an address that is no IP literal but works as one: `127.1`, `[::1]`. Undefined for names. */
 export function addressOf(host: string): string | undefined {
   if (isIP(host) !== 0) return host;
   if (!/^(?:[\da-fx.]+|\[[\da-f:.]+\])$/i.test(host) || !URL.canParse(`http://${host}`)) return undefined;
@@ -32,12 +32,12 @@ export function addressOf(host: string): string | undefined {
 }
 
 /**
- * Whose address it is, for counting: of IPv6 the network of 64 bits, since whoever has one address of it has all; of IPv4, as IPv6 writes it
- * too, the address. A text that is no address stands for itself.
+ * Key that identifies a client for counting. For IPv6 it is the /64 network, since a client has all its addresses.
+ * For IPv4, also in IPv6 notation, it is the address. Other text is returned as it is.
  */
 export function clientOf(address: string): string {
   if (isIP(address) !== 6) return address;
-  const plain = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1); // one spelling, in groups alone
+  const plain = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1); // normalized: hexadecimal groups only
   const [head = '', tail] = plain.split('::');
   const [before, after] = [head, tail ?? ''].map((part) => (part === '' ? [] : part.split(':'))) as [
     string[],

@@ -1,5 +1,5 @@
-// Ajv at its first use: importing it costs 30 ms of a start. By `require` alone: while one part of a program imports a CommonJS module
-// and another requires it, Node may hand out the module without its names.
+// Loads Ajv at first use, because its import takes 30 ms of a start. All parts of the program must use `require` for it.
+// If one part imports a CommonJS module while another requires it, Node may return it without its named exports.
 import { createRequire } from 'node:module';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 

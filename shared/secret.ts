@@ -1,4 +1,4 @@
-// A value that must not be seen: printing, JSON and inspection give a mask; `reveal()` alone gives the text.
+// A value that must not be seen. Printing, JSON and inspection show a mask; only `reveal()` returns the text.
 import { inspect } from 'node:util';
 
 export const SECRET_MASK = '[secret]';
@@ -10,7 +10,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The text itself. Its uses are few: find them by name. */
+  /** The text itself. Its few uses can be found by this name. */
   reveal(): string {
     return this.#value;
   }

@@ -1,13 +1,13 @@
-// The one error class of svc. Expected outcomes are return values; this is for what a caller cannot go on from.
+// The only error class of svc. Expected outcomes are return values; this error is for cases in which a caller cannot continue.
 import { ERRORS, type ErrorCode } from './error-codes.ts';
 
 export interface SvcErrorOptions {
   readonly cause?: unknown;
-  /** What the reader can do about it, as one sentence or a command. */
+  /** Advice for the reader: one sentence or a command. */
   readonly hint?: string;
-  /** Machine-readable facts; never a secret, never a text of a person. */
+  /** Machine-readable facts. Never a secret or text written by a person. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Its message was written for whoever asked, whatever they may read otherwise. */
+  /** The message may be shown to every caller, whatever else their scope allows. */
   readonly forEveryone?: boolean;
 }
 
@@ -30,7 +30,7 @@ export class SvcError extends Error {
     this.forEveryone = forEveryone;
   }
 
-  /** By name and code: CLI and worker are bundles with a copy of this class each, and one process may hold both. */
+  /** Compares name and code. CLI and worker bundles each have a copy of this class, and one process may load both. */
   static override [Symbol.hasInstance](value: unknown): value is SvcError {
     return value instanceof Error && value.name === 'SvcError' && 'code' in value;
   }
@@ -40,13 +40,13 @@ export class SvcError extends Error {
   }
 }
 
-/** The same error when it already is one of ours, else an `internal` one with the original as cause. */
+/** Returns an SvcError unchanged. Any other error becomes `internal` with the original as cause. */
 export function coerceError(error: unknown): SvcError {
   if (error instanceof SvcError) return error;
   return new SvcError('internal', messageOf(error), { cause: error });
 }
 
-/** The message of anything that was thrown, whatever it does when it is read. */
+/** The message of any thrown value. Never throws, even if reading the value does. */
 export function messageOf(error: unknown): string {
   try {
     if (!(error instanceof Error)) return String(error);
@@ -57,10 +57,10 @@ export function messageOf(error: unknown): string {
   }
 }
 
-/** All that `fetch` says by itself when nothing came of a call, or its answer broke off. */
+/** Messages of `fetch` that hide the cause of a failed or truncated call. */
 const BARE = /^(fetch failed|terminated)$/;
 
-/** By the code where several addresses were tried, and for TLS, which names its memory and its sources: another text each time. */
+/** Uses the code if several addresses were tried, and for TLS errors. The text of those contains memory addresses that differ each time. */
 function causeIn(cause: unknown): string {
   if (!(cause instanceof Error)) return '';
   const { code = '' } = cause as { readonly code?: unknown };
@@ -69,11 +69,11 @@ function causeIn(cause: unknown): string {
 
 const UNREADABLE = 'an error that cannot be read';
 
-/** What foreign code threw; where reading it would throw (a getter, a proxy, no way to a text), an error in its place. */
+/** Returns a thrown value, or a substitute error if reading it would throw (a getter, a proxy). */
 export function readableError(error: unknown): unknown {
   try {
     String(error instanceof Error ? [error.message, error.stack] : error);
-    // Everything that is written into a log, and what says what is to happen.
+    // Reads every field that is logged or decides what happens next.
     if (typeof error === 'object' && error !== null) Object.values({ ...error });
     return error;
   } catch (cause) {

@@ -1,4 +1,4 @@
-// .svc/control.sock of the supervisor: what each command of the control protocol does here.
+// Answers the commands of the control protocol on .svc/control.sock.
 import type { ControlRequest } from '../shared/api/control.ts';
 import { callControl } from '../shared/control/control-client.ts';
 import { type ControlListener, listenForControl } from '../shared/control/control-listener.ts';
@@ -9,7 +9,7 @@ import type { RuntimeLog } from './log/runtime-log.ts';
 import type { SuccessorProgram } from './succession/handover.ts';
 import type { Supervisor } from './supervisor.ts';
 
-/** A worker that is blocked cannot be asked. */
+/** Limit for the worker's answer in ms: a blocked worker gives none. */
 const CHECK_MS = 2_000;
 const REFUSED: readonly string[] = ['config_invalid', 'secret_invalid', 'state_dir_unsafe'];
 const CAPABILITIES = ['hello', 'status', 'start', 'stop', 'restart', 'reload', 'logs', 'mask', 'replace'];
@@ -69,16 +69,16 @@ async function answer(
   }
 }
 
-/** What the next worker would refuse ends no good one. Configuration is judged by the worker, unless who asks has done so. */
+/** Refuses a restart whose next worker would not start. The worker checks the configuration, unless the caller has done so. */
 async function refuseBadNext(paths: ProjectPaths, isChecked: boolean): Promise<void> {
   refuseUnusableState(paths);
   if (isChecked) return;
   await callControl(WORKER_SOCKET, 'check', { timeoutMs: CHECK_MS }).catch((error: unknown) => {
     if (error instanceof SvcError && REFUSED.includes(error.code)) throw error;
-  }); // a worker that does not tell is not well: a restart is what helps it
+  }); // a worker that does not answer is unwell, and a restart helps it
 }
 
-/** Whoever may write here may run programs of this account anyway. */
+/** No check of the program is needed: a client of this socket can run programs of this account anyway. */
 function successorProgram(options: Readonly<Record<string, unknown>>): SuccessorProgram {
   const { program, args, settings } = options;
   const isText = (value: unknown): boolean => typeof value === 'string';

@@ -1,10 +1,10 @@
-// The daemon: node dist/supervisor.cjs --project DIR --mode MODE --worker FILE. Its first line of stdin is the handoff: settings and secrets.
+// The daemon: node dist/supervisor.cjs --project DIR --mode MODE --worker FILE. Settings and secrets come as JSON on stdin (the handoff).
 //
-//   M1  Of two that start at once one holds the lock; the other ends with 0 where the holder is up and ready, else with 1.
-//   M2  Nothing of the worker is loaded here, nor any package.
-//   M3  `--trace FILE` appends each step of the machine as it was taken, for tests.
-//   M4  `--successor`: started by the supervisor whose place it takes (succession.ts); the handoff comes from that one.
-//   M5  Its own environment holds no secret: they come over stdin and go to each worker over IPC.
+//   DAEMON-1  If two start at once, one holds the lock. The other exits with 0 if the holder is up and ready, else with 1.
+//   DAEMON-2  This process loads no packages and no worker code.
+//   DAEMON-3  `--trace FILE` appends each step of the state machine to a file, for tests.
+//   DAEMON-4  `--successor`: the supervisor that this one replaces started it and sends the handoff.
+//   DAEMON-5  Its environment holds no secrets. They come over stdin and go to each worker over IPC.
 import { appendFileSync, openSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { SupervisorSettings } from '../shared/api/ipc.ts';
@@ -69,7 +69,7 @@ async function main(): Promise<void> {
     lock: office.lock,
     ...(trace === undefined ? {} : { trace: writerOf(trace) }),
     onStopped: (code) => {
-      // The answer to `stop` goes out first; a client that does not read its own holds nobody up.
+      // The answer to `stop` is sent first. A client that does not read its answer cannot delay the exit.
       setTimeout(() => void control.then((listener) => listener.close()).finally(() => process.exit(code)), GRACE_MS);
       setTimeout(() => process.exit(code), CLOSE_MS);
     },
@@ -79,8 +79,8 @@ async function main(): Promise<void> {
   if (office.inheritance === undefined) await control;
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => supervisor.dispatch({ kind: 'stop', now: false }));
-  process.on('SIGHUP', () => {}); // the terminal that started it is gone
-  process.on('SIGUSR1', () => log.moved()); // a host has rotated the log; without a listener Node would open its inspector
+  process.on('SIGHUP', () => {}); // the terminal that started the daemon has closed
+  process.on('SIGUSR1', () => log.moved()); // another program rotated the log; without a listener Node would open its inspector
   process.on('uncaughtException', (error) => {
     supervisor.driveOn();
     log.write('error', 'supervisor error', { reason: error.stack ?? String(error) });
@@ -89,7 +89,7 @@ async function main(): Promise<void> {
   await control;
 }
 
-/** A worker runs already: a socket that cannot be made yet ends nothing. */
+/** Retries until the control socket can be made, because a worker runs already. */
 async function untilOpen(open: () => Promise<ControlListener>, log: RuntimeLog): Promise<ControlListener> {
   for (let told = ''; ; await delay(CONTROL_PAUSE_MS)) {
     try {
@@ -102,16 +102,16 @@ async function untilOpen(open: () => Promise<ControlListener>, log: RuntimeLog):
   }
 }
 
-/** What the first supervisor and one that takes the place of another come into office with. */
+/** Data with which a first supervisor or a successor begins. */
 interface Office {
   readonly lock: InstanceLock;
   readonly handoff: Handoff;
   readonly inheritance?: Inheritance;
-  /** Resolves when nobody else answers on the control socket. */
+  /** Resolves when no other supervisor answers on the control socket. */
   readonly formerGone: Promise<void>;
 }
 
-/** Undefined where another supervisor holds the lock. */
+/** Returns undefined if another supervisor holds the lock. */
 async function takeOffice({ stateDir }: ProjectPaths): Promise<Office | undefined> {
   const handoff = await readHandoff();
   const lock = await acquireInstanceLock(stateDir, ensureStateFolder(stateDir));
@@ -150,13 +150,13 @@ function workerArguments(
   ];
 }
 
-/** Opens the file once: a machine without a free descriptor has its steps written as well. */
+/** Opens the file once, so that steps are also written when no file descriptor is free. */
 function writerOf(trace: string): (taken: TracedStep) => void {
   const descriptor = openSync(trace, 'a');
   return (taken) => appendFileSync(descriptor, `${JSON.stringify(taken)}\n`);
 }
 
-/** Settings and secrets, written by the command that starts the daemon; it closes the pipe behind it. */
+/** Reads settings and secrets. The command that starts the daemon writes them and closes the pipe. */
 async function readHandoff(): Promise<Handoff> {
   const timer = setTimeout(() => end(EXIT.failed, 'no handoff on stdin'), HANDOFF_MS);
   process.stdin.setEncoding('utf8');
@@ -173,7 +173,7 @@ async function isHolderHealthy(): Promise<0 | 1> {
       ? EXIT.ok
       : EXIT.failed;
   } catch {
-    return EXIT.failed; // it holds the lock and does not answer yet
+    return EXIT.failed; // the holder has the lock and does not answer yet
   }
 }
 

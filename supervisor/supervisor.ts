@@ -1,7 +1,7 @@
-// The supervisor's runner: carries out the effects of the machine and feeds back what came of them. It decides nothing: transition.ts does.
+// Runs the supervisor's state machine: carries out its effects and feeds the results back as events. Decisions are made by `step` alone.
 //
-// Order of every event: step → state kept → timer set for the next deadline → what the event leaves to be tidied → effects → record written
-// when something in it changed. Only `step` decides; all that follows runs aside (aside.ts), so that no fault of it loses an event.
+// Order of every event: step → keep the state → set the timer for the next deadline → cleanup → effects → write the record if it changed.
+// All work after `step` runs guarded, so that no fault in it loses an event.
 import type { ReloadResult, RuntimeStatus } from '../shared/api/control.ts';
 import { StateWatch } from '../shared/files/state-watch.ts';
 import { bootClock } from '../shared/process/process-identity.ts';
@@ -32,13 +32,13 @@ import { Workers, type WorkersOptions } from './workers/workers.ts';
 export interface SupervisorOptions extends WorkersOptions {
   readonly lock: InstanceLock;
   readonly mode: string;
-  /** Is given every step as it was taken, for a later replay. */
+  /** Receives every step, for a later replay. */
   readonly trace?: (taken: TracedStep) => void;
-  /** The process may end. */
+  /** Called when the process may exit. */
   readonly onStopped: (code: 0 | 1) => void;
 }
 
-/** The machine's memory of itself: replayed through `step`, every one must come out as it was. */
+/** One recorded step. Replaying `event` on `before` must give `after` and `effects` again. */
 export interface TracedStep {
   readonly before: Machine;
   readonly event: Event;
@@ -48,7 +48,7 @@ export interface TracedStep {
 }
 
 const LOOK_MS = 1_000;
-const LOOKS_WITHOUT_PROCESS = 10; // in a row, where the machine has a worker: its end was lost
+const LOOKS_WITHOUT_PROCESS = 10; // in a row, although the machine has a worker: the exit event was lost
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -81,7 +81,7 @@ export class Supervisor {
     });
   }
 
-  /** The lock is held: takes over what a former supervisor left, on the disk or in these hands, then starts the worker. */
+  /** Called with the lock held: takes over a former supervisor's state, from disk or from `inheritance`, then starts the worker. */
   start(inheritance?: Inheritance): void {
     this.#machine = { ...this.#machine, ...(inheritance === undefined ? this.#fromDisk() : this.#from(inheritance)) };
     this.#lookedAt = bootClock();
@@ -109,7 +109,7 @@ export class Supervisor {
     return { window: estate.window, run: estate.run };
   }
 
-  /** Starts the supervisor that is to take the place of this one; the machine does the rest. Throws where that is impossible, and then nothing has changed. */
+  /** Starts the supervisor that will replace this one. The state machine does the rest. If it throws, nothing has changed. */
   async replace({ settings, ...program }: SuccessorProgram): Promise<number> {
     const { paths, environment } = this.#options;
     const spec = { ...program, project: paths.project, environment };
@@ -128,7 +128,7 @@ export class Supervisor {
     try {
       const estate = { window, run, exits, previous, settings, secrets, held: held?.address ?? null };
       await this.#handover.perform(estate, held?.socket);
-      if (this.#machine.state.kind !== 'checking') return this.#handover.giveUp(); // stopped meanwhile
+      if (this.#machine.state.kind !== 'checking') return this.#handover.giveUp(); // a stop came in between
       this.#history.leave();
       this.#handover.go();
       this.dispatch({ kind: 'handed_over' });
@@ -163,12 +163,12 @@ export class Supervisor {
     return stopped;
   }
 
-  /** Throws where there is no worker that could reload, and what the worker refuses. */
+  /** Throws if no worker can reload, or if the worker refuses the reload. */
   reload(orRestart: boolean): Promise<ReloadResult> {
     return this.#workers.reload(orRestart);
   }
 
-  /** The one way in which the state changes; never throws. `tidy`: what the event leaves to be done, before its effects. */
+  /** The only way to change the state. Never throws. `tidy` is cleanup that runs before the effects. */
   dispatch(event: Event, tidy?: () => void): void {
     const before = this.#machine;
     const moment = { now: bootClock(), random: Math.random() };
@@ -185,7 +185,7 @@ export class Supervisor {
       this.#aside.run('write its record', () => this.#history.write(this.#machine, this.#workers.identity));
   }
 
-  /** After an error that nobody caught: whatever it has ended, the machine is driven on. */
+  /** Called after an uncaught error: sets the timer again, in case the error prevented it. */
   driveOn(): void {
     this.#arm();
   }
@@ -203,7 +203,7 @@ export class Supervisor {
     this.#options.log.write(level, `supervisor ${kind.replaceAll('_', ' ')}`, fields);
   }
 
-  /** An effect that came to nothing is an event where the machine waits for one; a kill is repeated by each look. */
+  /** Runs one effect. A failed effect becomes an event if the machine waits for one. A failed kill is repeated each second. */
   #carryOut(effect: Effect): void {
     const done = this.#aside.run(`carry out: ${effect.kind.replaceAll('_', ' ')}`, () => {
       this.#run(effect);
@@ -224,7 +224,7 @@ export class Supervisor {
         this.#workers.spawn(effect.run, effect.sharerAfterMs);
         return;
       case 'serve':
-        void this.#workers.serve(); // what comes of it is an event
+        void this.#workers.serve(); // the result comes as an event
         return;
       case 'ask_stop':
         this.#workers.askStop(effect.purpose);
@@ -270,11 +270,11 @@ export class Supervisor {
     this.#aside.run('look after the spare worker', () => this.#workers.lookForSpare());
     const lost = this.#aside.run('look at its folder', () => this.#stateWatch.lostNow());
     if (lost === undefined) return;
-    this.#history.leave(); // what is there by now may be another supervisor's
+    this.#history.leave(); // another supervisor may own the folder by now
     this.dispatch({ kind: 'stop', now: false }, () => this.#options.log.write('error', lost));
   }
 
-  /** The last net: a kill that did not reach its worker is repeated, and an end that was never told is told. */
+  /** Safety net: repeats a kill that did not reach its worker, and reports an exit whose event was lost. */
   #lookForWorker(): void {
     const { state, run } = this.#machine;
     if (!hasRun(state)) return;

@@ -1,11 +1,11 @@
-// What `svc doctor --endpoint` tells of an account: between the worker's code, which asks, and the command, which prints.
+// Answer of `svc doctor --endpoint` about one account. The worker's code makes it and the command prints it.
 
 export interface CheckedAccount {
   /** `<owner>:<name>`. */
   readonly endpoint: string;
   readonly name: string;
   readonly adapter: string;
-  /** As the configuration says: one that is switched off can be checked all the same. */
+  /** The configured value. A disabled account can be checked, too. */
   readonly enabled: boolean;
   readonly checks: readonly {
     readonly name: string;

@@ -1,9 +1,9 @@
-// The chat page and `svc chat` on the wire: what a person says and presses, and the messages of a conversation.
+// Wire format of the chat page and `svc chat`: a person's texts and button presses, and the messages of a conversation.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 
 const name = Type.String({ minLength: 1, maxLength: 100 });
-/** Made by the client, one for each thing said: the same again is the same message. */
+/** Idempotency key, made by the client for each text or press. A repeated key is the same message. */
 const delivery = Type.String({ minLength: 1, maxLength: 200 });
 
 export const chatSaySchema = Type.Object(
@@ -16,7 +16,7 @@ export const chatPressSchema = Type.Object(
     person: name,
     room: Type.Optional(name),
     message: Type.String({ minLength: 1, maxLength: 200 }),
-    /** The `token` of the button, as it came with the message. */
+    /** The button's `token`, as it came with the message. */
     token: Type.String({ minLength: 1, maxLength: 2_000 }),
     delivery,
   },
@@ -44,11 +44,11 @@ export const chatMessageSchema = Type.Object({
 
 export const chatMessagesSchema = Type.Object({
   messages: Type.Array(chatMessageSchema),
-  /** Where to go on from. */
+  /** Cursor for the next request. */
   cursor: Type.Integer(),
-  /** There is more behind the cursor. */
+  /** More messages follow the cursor. */
   more: Type.Boolean(),
-  /** There are messages from before these that are not in the answer. */
+  /** Older messages exist that the answer does not contain. */
   older: Type.Boolean(),
 });
 

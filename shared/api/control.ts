@@ -1,7 +1,7 @@
-// CLI ↔ supervisor or worker over a local socket: one JSON object a line. Types and guards only; imports nothing.
+// Protocol between the CLI and a supervisor or worker over a local socket: one JSON object a line. Types and guards only; no imports.
 //
-//   C1  Every answer carries `protocol` and `capabilities`; a command that the other side does not know is answered with `not_implemented`, so that old and new work together.
-//   C2  A request is one line of at most MAX_REQUEST_BYTES; an answer is one line with the id of its request.
+//   CONTROL-1  Every answer carries `protocol` and `capabilities`. An unknown command is answered with an error, so versions can be mixed.
+//   CONTROL-2  A request is one line of at most MAX_REQUEST_BYTES. An answer is one line with the id of its request.
 
 export const CONTROL_PROTOCOL = 1;
 export const MAX_REQUEST_BYTES = 64 * 1024;
@@ -35,23 +35,23 @@ export interface ControlAnswer {
   readonly error?: { readonly code: string; readonly message: string; readonly hint?: string };
 }
 
-/** What a drain left undone when its time was over. */
+/** Work that a drain cut when its time was over. */
 export interface Cut {
-  /** The step, or `handlers` and `sends`: what was at work. */
+  /** The drain step, or `handlers` or `sends` for running work. */
   readonly name: string;
-  /** How many; null where it is not of a kind that is counted. */
+  /** Null if this kind of work is not counted. */
   readonly count: number | null;
   readonly reason: string;
 }
 
-/** What a reload has come to; from an earlier version without warnings. */
+/** Result of a reload. An older version sends no warnings. */
 export interface ReloadResult {
   readonly generation: number | null;
-  /** Of accounts that cannot work: a generation is committed with them too. */
+  /** About accounts that cannot work. The generation is committed nevertheless. */
   readonly warnings?: readonly string[] | undefined;
 }
 
-/** One end of a worker, newest last. */
+/** The end of one worker. Lists have the newest last. */
 export interface ExitRecord {
   readonly run: number;
   readonly pid: number;
@@ -60,35 +60,38 @@ export interface ExitRecord {
   readonly code: number | null;
   readonly signal: string | null;
   readonly reason: string;
-  /** What killed it or what it said last, in a line. */
+  /** Cause of the kill or the worker's last message, in one line. */
   readonly detail: string | null;
   readonly wasUp: boolean;
   readonly durationMs: number;
   readonly lastLines: readonly string[];
 }
 
-/** The same as `status` tells it: what a supervisor alone sees is null where a worker tells of those before it, and `at` is when the next one started. */
+/**
+ * An exit as `status` shows it. A worker that reports former workers has null for the fields only a supervisor sees.
+ * In that case `at` is the start of the next worker.
+ */
 export interface ToldExit extends Omit<ExitRecord, 'run' | 'wasUp' | 'durationMs'> {
   readonly run: number | null;
   readonly wasUp: boolean | null;
   readonly durationMs: number | null;
 }
 
-/** What a worker drains for: it was told to stop, to make way for the next one or for the next supervisor, ends by itself, or cannot be served. */
+/** Why a worker drains: stop, restart, replacement of its supervisor, an end by itself, or an address that cannot be served. */
 export type DrainKind = 'stop' | 'restart' | 'replace' | 'worker' | 'fail';
 
-/** Answer of `status`, of supervisor and worker alike; fields that a side cannot know are null. */
+/** Answer of `status`, from supervisors and workers alike. Fields unknown to the sender are null. */
 export interface RuntimeStatus {
-  /** A state of the supervisor's machine; a worker without one is `starting`, `running` or `draining`. */
+  /** A state of the supervisor's machine. A worker without a supervisor is `starting`, `running` or `draining`. */
   readonly state: string;
   readonly since: string;
-  /** Who starts the worker again: `daemon`, `systemd`, `launchd`, `container`, `pm2`, `foreground`. */
+  /** The process manager that restarts the worker: `daemon`, `systemd`, `launchd`, `container`, `pm2`, `foreground`. */
   readonly owner: string;
-  /** The owner's own command for a stop, from a worker in the foreground. */
+  /** The process manager's own stop command, sent by a worker in the foreground. */
   readonly ownerStop?: string;
-  /** For people; `drain` is for programs. */
+  /** Text for people; programs use `drain`. */
   readonly reason: string | null;
-  /** What a supervisor drains its worker for; null in every other state. A worker does not say. */
+  /** Why a supervisor drains its worker. Null in every other state; a worker leaves it out. */
   readonly drain?: DrainKind | null;
   readonly pid: number | null;
   readonly supervisorPid: number | null;
@@ -97,9 +100,12 @@ export interface RuntimeStatus {
   readonly ready: boolean;
   readonly reasons: readonly string[];
   readonly address: { readonly host: string; readonly port: number } | null;
-  /** Who holds the listening socket: `supervisor` (kept over restarts), `inherited` (from the owner), `worker`; null when nobody does or an older side does not say. */
+  /**
+   * Holder of the listening socket: `supervisor` (kept over restarts), `inherited` (from the process manager) or `worker`.
+   * Null if none holds it; an older sender leaves it out.
+   */
   readonly socket?: 'supervisor' | 'inherited' | 'worker' | null;
-  /** The spare worker: `none`, `loading` or `ready`; null (or left out by an older side) where none is kept. */
+  /** The spare worker: `none`, `loading` or `ready`. Null if none is configured; an older sender leaves it out. */
   readonly standby?: 'none' | 'loading' | 'ready' | null;
   readonly startedAt: string | null;
   readonly version: string | null;
@@ -116,7 +122,7 @@ export interface RuntimeStatus {
   readonly notes: readonly string[];
 }
 
-/** A request that is one; else what is wrong with it. */
+/** Parses a request, or describes its fault. */
 export function parseRequest(line: string): ControlRequest | { readonly fault: string } {
   let value: unknown;
   try {

@@ -1,10 +1,10 @@
-// Endpoints on the wire: accounts of platforms, what state they are in and why.
+// Wire format of endpoints: platform accounts, their state and its cause.
 import * as Type from 'typebox';
 import { servingFields } from './serving.ts';
 
 export const ENDPOINT_STATES = ['disabled', 'connecting', 'online', 'degraded', 'offline', 'failed'] as const;
 
-/** Fields beyond these are allowed: an adapter's host may say more. */
+/** Additional fields are allowed, because a host may add more. */
 export const endpointSchema = Type.Object(
   {
     /** `<owner>:<name>`. */
@@ -14,15 +14,15 @@ export const endpointSchema = Type.Object(
     adapter: Type.Optional(Type.String()),
     state: Type.Enum(ENDPOINT_STATES),
     since: Type.Optional(Type.String()),
-    /** What counts: the configuration, or what an operator said since. */
+    /** The effective value: the operator's override, else the configuration. */
     enabled: Type.Optional(Type.Boolean()),
-    /** What the configuration says. */
+    /** The configured value. */
     configured: Type.Optional(Type.Boolean()),
-    /** What an operator said, which beats the configuration. */
+    /** The operator's override of the configuration. */
     override: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
     reconnects: Type.Optional(Type.Integer()),
     failures: Type.Optional(Type.Integer()),
-    /** Words for full scope. */
+    /** Only with full scope. */
     lastError: Type.Optional(
       Type.Union([
         Type.Object({
@@ -38,7 +38,7 @@ export const endpointSchema = Type.Object(
   { additionalProperties: true },
 );
 
-/** One page, by id; `next` is the cursor of the page after it and absent at the end. */
+/** One page, ordered by id. `next` is the cursor of the following page and absent on the last. */
 export const endpointsSchema = Type.Object({
   ...servingFields,
   endpoints: Type.Array(endpointSchema),

@@ -1,12 +1,12 @@
-// The event stream on the wire (contract, section 4): envelope, control frames and the page of `?format=json`.
-// The same envelope goes over SSE (`id`, `event`, `data` lines) and WebSocket (one JSON message a frame).
+// Wire format of the event stream: envelope, control frames and the page of `?format=json`.
+// SSE (`id`, `event`, `data` lines) and WebSocket (one JSON message a frame) use the same envelope.
 
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 
 export const STREAM_PROTOCOL = 'svc-sse/1';
 
-/** CloudEvents 1.0. With demo scope `data` holds the fields that the type shows, and `actor` and the causes are left out. */
+/** CloudEvents 1.0. With demo scope `data` holds only the fields its type allows; `actor` and the causes are omitted. */
 export const eventEnvelopeSchema = Type.Object({
   specversion: Type.Literal('1.0'),
   /** `<epoch>.<seq>`. */
@@ -50,22 +50,22 @@ export const gapSchema = Type.Object({
   oldest: Type.Integer(),
   head: Type.Integer(),
   missed: Type.Union([Type.Integer(), Type.Null()]),
-  /** Paths whose state should be loaded anew. */
+  /** API paths whose state the client should reload. */
   resync: Type.Array(Type.String()),
 });
 
 export const eventPageSchema = Type.Object({
   items: Type.Array(eventEnvelopeSchema),
-  /** `after` of the next page; absent at the end of the history. */
+  /** `after` for the next page. Absent at the end of the history. */
   next: Type.Optional(Type.String()),
-  /** Where this page ends: subscribe from here. */
+  /** End of this page. A subscription can continue from here. */
   position: Type.String(),
   epoch: Type.String(),
   oldest: Type.Integer(),
   head: Type.Integer(),
 });
 
-/** What a client may send over the WebSocket; `call` comes back with the answer. */
+/** A client's message over the WebSocket. The answer repeats `call`. */
 export const webSocketCallSchema = Type.Union([
   Type.Object({
     kind: Type.Literal('resume'),

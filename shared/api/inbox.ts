@@ -1,4 +1,4 @@
-// Inbox items on the wire. Texts and names of people are in them for full scope only.
+// Wire format of inbox items. Texts and names of people are included only with full scope.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { itemFields, nullableText, pageOf } from './item.ts';
@@ -19,11 +19,11 @@ export const inboxItemSchema = Type.Object(
     state: Type.Enum(INBOX_STATES),
     receivedAt: Type.Optional(nullableText),
     capability: Type.Optional(nullableText),
-    /** These for full scope. */
+    /** The following fields only with full scope. */
     deliveryId: Type.Optional(Type.String()),
     lane: Type.Optional(Type.String()),
     actor: Type.Optional(nullableText),
-    /** These of one item alone; what came in for full scope, null past its days. */
+    /** The following fields only for a single item. `payload` requires full scope and is null after the retention period. */
     handlers: Type.Optional(Type.Array(handlerSchema)),
     payload: Type.Optional(Type.Unknown()),
   },

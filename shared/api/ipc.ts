@@ -1,9 +1,9 @@
-// Supervisor ↔ worker: the messages over the IPC channel, one JSON object each. Types and guards only; imports nothing.
+// Messages between supervisor and worker over their IPC channel, one JSON object each. Types and guards only; no imports.
 //
-//   I1  The first message of either side carries `protocol` and `capabilities`; an unknown message type is ignored, so that either side may be newer.
-//   I2  A side that names the capability `listen`: a worker waits for the socket that it is handed, a supervisor hands one over.
-//   I3  Secrets go to the worker in `welcome`, or to a spare in `prepare`; never in its environment or arguments. The worker tells all that
-//       it has come to know (those of `.env` among them) in `secrets`: the supervisor keeps them out of what it shows of a crash.
+//   IPC-1  The first message of either side carries `protocol` and `capabilities`. Unknown message types are ignored, so either side may be newer.
+//   IPC-2  Capability `listen`: such a worker waits for a socket from the supervisor, and such a supervisor sends one.
+//   IPC-3  Secrets go to the worker in `welcome`, to a spare in `prepare`, and never in the environment or arguments.
+//          The worker reports all secrets it knows, also those of `.env`, in `secrets`. The supervisor masks them in crash reports.
 
 export const IPC_PROTOCOL = 1;
 export const WORKER_CAPABILITIES = [
@@ -20,7 +20,7 @@ export const WORKER_CAPABILITIES = [
   'prepared',
 ] as const;
 
-/** What the supervisor needs of the configuration; it reads none itself. */
+/** Settings that the supervisor needs from the configuration, which it does not read. */
 export interface SupervisorSettings {
   readonly restarts: number;
   readonly windowMs: number;
@@ -30,12 +30,12 @@ export interface SupervisorSettings {
   readonly logBytes: number;
   readonly logFiles: number;
   readonly configVersion: string;
-  /** Where the worker is going to listen; port 0: anywhere. */
+  /** Listen address of the worker. Port 0 means any free port. */
   readonly host: string;
   readonly port: number;
   /** Whether a spare worker is kept. Default false. */
   readonly standby?: boolean;
-  /** Delays of the n-th crash in a row; not a key of the configuration. Default 0, 1, 4, 16 s. */
+  /** Delays after the n-th crash in a row, in ms. Not a configuration key. Default 0, 1, 4 and 16 s. */
   readonly delaysMs?: readonly number[];
 }
 
@@ -45,20 +45,20 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** How the worker before this one ended; `end` is `first` where there was none. */
+/** How the previous worker ended. `end` is `first` if there was none. */
 export interface PreviousEnd {
   readonly end: string;
   readonly code: number | null;
   readonly signal: string | null;
   readonly detail: string | null;
-  /** Whose end it is; null: of one that ended before it said who it was. Left out: not known. */
+  /** Id of the worker that ended. Null if it ended before it reported one; left out if unknown. */
   readonly runtimeId?: string | null;
 }
 
-/** A time in which the log took no lines. */
+/** A period in which the log took no lines. */
 export interface LogOutage {
   readonly lostLines: number;
-  /** Lines that are in the log, but came late. */
+  /** Lines that reached the log late. */
   readonly lateLines: number;
   readonly from: string;
   readonly to: string;
@@ -73,10 +73,10 @@ export type WorkerMessage =
       readonly runtimeId: string;
       readonly version: string;
     }
-  /** A spare has made ready what it was told to. */
+  /** A spare has prepared what it was told to. */
   | { readonly type: 'prepared' }
   | { readonly type: 'settings'; readonly settings: SupervisorSettings }
-  /** Texts that must not be shown; each once. */
+  /** Texts to mask. Each is sent once. */
   | { readonly type: 'secrets'; readonly values: readonly string[] }
   | { readonly type: 'progress'; readonly what: string }
   | { readonly type: 'up'; readonly host: string | null; readonly port: number | null }
@@ -88,16 +88,16 @@ export type WorkerMessage =
       readonly reasons: readonly string[];
     }
   | { readonly type: 'stopping'; readonly code: number; readonly reason: string }
-  /** Why this worker is about to end, in a line: shown with its exit. */
+  /** Why this worker is about to exit, in one line. Shown with its exit. */
   | { readonly type: 'failure'; readonly message: string }
-  /** What it could not get into the log up to its end. */
+  /** Lines that the worker could not log before its exit. */
   | ({ readonly type: 'log_lost' } & LogOutage)
   | {
       readonly type: 'reloaded';
       readonly id: number;
       readonly ok: boolean;
       readonly generation: number | null;
-      /** Left out by an older worker. */
+      /** An older worker leaves it out. */
       readonly warnings?: readonly string[];
       readonly error: { readonly code: string; readonly message: string; readonly hint?: string | undefined } | null;
     };
@@ -110,12 +110,12 @@ export type SupervisorMessage =
       readonly environment: Readonly<Record<string, string>>;
       readonly previous: PreviousEnd;
       readonly run: number;
-      /** The address whose bound socket comes with this message; null (or left out by an older supervisor): none does. */
+      /** Address of the bound socket sent with this message. Null if none is sent; an older supervisor leaves it out. */
       readonly listen?: ListenAddress | null;
     }
-  /** To a spare: what it may make ready before its turn, which `welcome` is. */
+  /** For a spare: what it may prepare before `welcome` makes it the worker. */
   | { readonly type: 'prepare'; readonly environment: Readonly<Record<string, string>> }
-  /** The bound socket of the address in the worker's own `settings` comes with this message. */
+  /** Sent with the bound socket for the address in the worker's own `settings`. */
   | ({ readonly type: 'listen' } & ListenAddress)
   | { readonly type: 'stop'; readonly purpose: 'stop' | 'restart' }
   | { readonly type: 'reload'; readonly id: number; readonly orRestart: boolean }
@@ -144,7 +144,7 @@ const SUPERVISOR_TYPES: ReadonlySet<string> = new Set<SupervisorMessage['type']>
   'reopen_logs',
 ]);
 
-/** The other end runs our own code of some version: the type is checked, fields are not. */
+/** Checks the type only: the sender runs some version of this code. */
 export function asWorkerMessage(value: unknown): WorkerMessage | undefined {
   return hasType(value, WORKER_TYPES) ? (value as WorkerMessage) : undefined;
 }

@@ -1,4 +1,4 @@
-// Outbox items on the wire. Texts and names of people are in them for full scope only.
+// Wire format of outbox items. Texts and names of people are included only with full scope.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { itemFields, nullableText, pageOf } from './item.ts';
@@ -10,13 +10,13 @@ export const outboxItemSchema = Type.Object(
     ...itemFields,
     state: Type.Enum(OUTBOX_STATES),
     createdAt: Type.Optional(nullableText),
-    /** The item of the inbox that it answers. */
+    /** The inbox item that this item answers. */
     from: Type.Optional(nullableText),
-    /** These for full scope. */
+    /** The following fields only with full scope. */
     key: Type.Optional(Type.String()),
     conversation: Type.Optional(Type.String()),
     platformMessage: Type.Optional(nullableText),
-    /** Of one item alone; null past its days. */
+    /** Only for a single item. Null after the retention period. */
     call: Type.Optional(Type.Unknown()),
   },
   { additionalProperties: true },

@@ -1,15 +1,15 @@
-// Errors of the HTTP interface on the wire (RFC 9457): what every answer of 400 and above holds.
+// Wire format of HTTP errors (RFC 9457): the body of every answer with status 400 and above.
 import * as Type from 'typebox';
 
 export const problemSchema = Type.Object({
   type: Type.String(),
   title: Type.String(),
   status: Type.Integer(),
-  /** Stable: what a client decides on. */
+  /** Stable. Clients decide by this field. */
   code: Type.String(),
   requestId: Type.String(),
   detail: Type.Optional(Type.String()),
-  /** What the reader can do about it. */
+  /** Advice for the reader. */
   hint: Type.Optional(Type.String()),
   details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 });

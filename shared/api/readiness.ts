@@ -1,4 +1,4 @@
-// The readiness report: what `/api/system/readiness` answers and `svc doctor --live` prints.
+// The readiness report: answer of `/api/system/readiness`, and printed by `svc doctor --live`.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 
@@ -13,7 +13,7 @@ export const readinessCheckSchema = Type.Object({
   ]),
   ready: Type.Boolean(),
   reason: Type.String(),
-  /** RFC 3339; changes only when `ready` does. */
+  /** RFC 3339. Changes only when `ready` does. */
   since: Type.String(),
   remediation: Type.String(),
 });
@@ -32,7 +32,7 @@ export const readinessReportSchema = Type.Object({
   version: Type.String(),
   runtimeId: Type.String(),
   configVersion: Type.String(),
-  /** `paused` too while nobody can read which it is. */
+  /** Also `paused` while the state cannot be read. */
   ingress: Type.Union([Type.Literal('open'), Type.Literal('paused')]),
   checks: Type.Array(readinessCheckSchema),
 });

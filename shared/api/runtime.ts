@@ -1,4 +1,4 @@
-// The host as a whole on the wire: liveness, readiness in brief, status, restart and reload, ingress.
+// Wire format for the host as a whole: liveness, brief readiness, status, restart, reload and ingress.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { nullableText } from './item.ts';
@@ -8,32 +8,32 @@ export const healthSchema = Type.Object({ status: Type.Literal('ok') });
 
 export const readySchema = Type.Object({ ready: Type.Boolean() }, { additionalProperties: false });
 
-/** A restart and a reload take no choices in their body. */
+/** Restart and reload take an empty body. */
 export const nothingSchema = Type.Object({}, { additionalProperties: false });
 
 export const acceptedSchema = Type.Object({ accepted: Type.Literal(true), runtimeId: Type.String() });
 
 export const reloadedSchema = Type.Object({
   generation: Type.Integer(),
-  /** Of accounts that cannot work, or that are one. */
+  /** About accounts that cannot work, and about two accounts that are the same. */
   warnings: Type.Array(Type.String()),
 });
 
-/** A body as it arrived, for finding a proxy that changes it. */
+/** Size and digest of the received body, to detect a proxy that changes it. */
 export const echoSchema = Type.Object({ bytes: Type.Integer(), sha256: Type.String() });
 
 export const ingressSchema = Type.Object({
   state: Type.Union([Type.Literal('open'), Type.Literal('paused')]),
   mode: Type.Union([Type.Literal('park'), Type.Literal('reject')]),
   reason: nullableText,
-  /** RFC 3339: when it opens by itself. */
+  /** RFC 3339 time at which ingress opens by itself. */
   until: nullableText,
   since: nullableText,
   by: nullableText,
 });
 
 const lastExitSchema = Type.Object({
-  /** The process that started after it. */
+  /** Id of the next process. */
   before: Type.String(),
   at: Type.String(),
   end: Type.String(),
@@ -41,7 +41,7 @@ const lastExitSchema = Type.Object({
   signal: nullableText,
 });
 
-/** What is known of the host at any time; null where a part does not exist yet. */
+/** Facts about the host. A value is null while its component does not exist yet. */
 export const statusSchema = Type.Object(
   {
     name: Type.Optional(Type.String()),
@@ -51,16 +51,16 @@ export const statusSchema = Type.Object(
     projectId: Type.Optional(nullableText),
     runtimeId: Type.Optional(Type.String()),
     generation: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
-    /** Former generations that still have work in hand. */
+    /** Former generations with running work. */
     draining: Type.Optional(Type.Array(Type.Object({ generation: Type.Integer(), running: Type.Integer() }))),
-    /** A digest of the configuration; for full scope. */
+    /** A digest of the configuration. Only with full scope. */
     configVersion: Type.Optional(Type.String()),
     startedAt: Type.Optional(Type.String()),
     mode: Type.Optional(Type.String()),
     owner: Type.Optional(Type.String()),
     ready: Type.Optional(Type.Boolean()),
     state: Type.Optional(Type.String()),
-    /** Why it is not ready; for full scope. */
+    /** Why the host is not ready. Only with full scope. */
     reasons: Type.Optional(Type.Array(Type.String())),
     restarts: Type.Optional(Type.Integer()),
     lastExits: Type.Optional(Type.Array(lastExitSchema)),
@@ -68,9 +68,9 @@ export const statusSchema = Type.Object(
     epoch: Type.Optional(nullableText),
     /** Number of the newest event. */
     head: Type.Optional(Type.Integer()),
-    /** What waits in the inbox; its bytes for full scope. */
+    /** Waiting inbox items. Their bytes only with full scope. */
     inbox: Type.Optional(Type.Object({ items: Type.Integer(), bytes: Type.Optional(Type.Integer()) })),
-    /** Why the newest configuration does not serve; the reason for full scope. */
+    /** Why the newest configuration does not serve. The reason only with full scope. */
     lastFailure: Type.Optional(failureSchema),
   },
   { additionalProperties: true },
@@ -95,7 +95,7 @@ const pluginSchema = Type.Object(
   {
     slot: Type.String(),
     owner: Type.String(),
-    /** For full scope. */
+    /** Only with full scope. */
     use: Type.Optional(Type.String()),
     name: Type.String(),
     kind: Type.Enum(['plugin', 'adapter']),
@@ -109,7 +109,7 @@ const pluginSchema = Type.Object(
 export const pluginsSchema = Type.Object({
   ...servingFields,
   plugins: Type.Array(pluginSchema),
-  /** Handlers in the order in which they are asked about what arrives. */
+  /** Handlers in the order in which they receive a message. */
   order: Type.Array(
     Type.Object({
       asked: Type.Enum(['before', 'claims', 'normal', 'after']),
@@ -119,7 +119,7 @@ export const pluginsSchema = Type.Object({
   ),
 });
 
-/** The effective configuration, secrets masked. */
+/** The effective configuration with secrets masked. */
 export const configSchema = Type.Object({
   version: Type.String(),
   config: Type.Record(Type.String(), Type.Unknown()),
@@ -130,7 +130,7 @@ export const configSchema = Type.Object({
       value: Type.Unknown(),
       source: Type.String(),
       variables: Type.Array(Type.String()),
-      /** Of these, whose own value counts, not the default beside them. */
+      /** The variables whose own value is used instead of their default. */
       taken: Type.Array(Type.String()),
     }),
   ),

@@ -1,8 +1,8 @@
-// Beside every list of what a generation serves: whether one does. Without it such a list is empty, whatever the configuration names.
+// Fields beside every list of what a generation serves. They tell whether a generation serves at all; otherwise such a list is empty.
 import * as Type from 'typebox';
 import { nullableText } from './item.ts';
 
-/** Why the newest configuration does not serve; the reason for full scope. */
+/** Why the newest configuration does not serve. The reason only with full scope. */
 export const failureSchema = Type.Union([Type.Object({ code: Type.String(), reason: nullableText }), Type.Null()]);
 
 export const servingFields = {

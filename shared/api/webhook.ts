@@ -1,16 +1,16 @@
-// Addresses of webhooks on the wire: what an operator registers at a platform.
+// Wire format of webhook addresses, which an operator registers at a platform.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { servingFields } from './serving.ts';
 
 const fields = {
-  /** `<owner>:<name>` of an account, or the id of a webhook that a plugin registered. */
+  /** `<owner>:<name>` of an account, or the id of a plugin's webhook. */
   endpoint: Type.String(),
   /** `<base>/webhooks/<slot>/<id>`. */
   path: Type.String(),
-  /** The whole address; null while `http.publicUrl` says nothing. */
+  /** The full address. Null while `http.publicUrl` is not set. */
   url: Type.Union([Type.String(), Type.Null()]),
-  /** The platform has an API by which the host can register it. */
+  /** Whether the host can register it through the platform's API. */
   registers: Type.Boolean(),
 };
 

@@ -1,5 +1,5 @@
-// What reaches a host that runs: its token and its base, out of the configuration of its project. A fault that was written into the file since
-// does not touch the host, so of such a file what can still be read is taken.
+// Reads how to reach a running host from its project's configuration: token and base path.
+// The running host does not see faults written later, so a faulty file is read as far as possible.
 import { isBearerToken } from '../bearer-token.ts';
 import { projectPaths } from '../files/paths.ts';
 import { SvcError } from '../svc-error.ts';
@@ -14,14 +14,14 @@ export interface Access {
   readonly token: string | undefined;
   /** `http.base`. */
   readonly base: string;
-  /** Where a host would listen; undefined where the configuration has a fault. */
+  /** The host's listen address. Undefined if the configuration has a fault. */
   readonly address: { readonly host: string; readonly port: number } | undefined;
   readonly fault: SvcError | undefined;
-  /** The variable of the token, where the process has it. */
+  /** Name of the token's variable, if the process environment has it. */
   readonly variable: string | undefined;
 }
 
-/** The variable of a token, as `svc init` writes it. */
+/** The token's variable, as `svc init` writes it. */
 const TOKEN_NAME = 'HTTP_TOKEN';
 
 export function readAccess(options: LoadOptions): Access {
@@ -36,7 +36,7 @@ export function readAccess(options: LoadOptions): Access {
   }
 }
 
-/** Where the state lies, and what no text that is stored may hold. Of a file with a fault what can still be read is taken. */
+/** Path of the database, and secrets that no stored text may hold. A faulty file is read as far as possible. */
 export function readStatePlace(options: LoadOptions): {
   readonly filename: string;
   readonly secrets: readonly string[];
@@ -71,7 +71,7 @@ function readTree({ project, mode, environment }: LoadOptions): {
   };
 }
 
-/** Whatever is wrong with the file. */
+/** Reads the file whatever its faults. */
 function readRaw(options: LoadOptions): Pick<Access, 'token' | 'base' | 'variable'> {
   const { environment } = options;
   const { tree, values } = readTree(options);
@@ -86,31 +86,31 @@ function readRaw(options: LoadOptions): Pick<Access, 'token' | 'base' | 'variabl
   };
 }
 
-/** Of the process alone where `.env` cannot be read. */
+/** The process environment alone if `.env` cannot be read. */
 function variables(options: Parameters<typeof projectEnvironment>[0]): Environment {
   try {
     return projectEnvironment(options).values;
   } catch {
-    return options.environment; // told as a fault by who reads the whole
+    return options.environment; // reported as a fault by the reader of the whole configuration
   }
 }
 
 const isToken = (text: string | undefined): text is string => text !== undefined && isBearerToken(text);
 
-/** A secret is one reference: no host has taken anything else for its token. */
+/** Name of the variable. A token is a single reference, since hosts accept no other form. */
 function secretName(value: unknown): string | undefined {
   const read = typeof value === 'string' ? readReferences(value) : undefined;
   const [part] = read?.kind === 'template' && read.whole ? read.parts : [];
   return typeof part === 'object' ? part.name : undefined;
 }
 
-/** Of a form that puts the request to no other host. */
+/** Accepts only a path that cannot redirect the request to another host. */
 function baseOf(value: unknown, values: Environment): string {
   const text = textOf(value, values);
   return /^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(text) ? text : '';
 }
 
-/** With its references; empty where it cannot be read. */
+/** The text with its references resolved. Empty if it cannot be read. */
 function textOf(value: unknown, values: Environment): string {
   const read = typeof value === 'string' ? readReferences(value) : undefined;
   if (read === undefined || read.kind === 'malformed') return '';

@@ -1,5 +1,5 @@
-// YAML of a value, with a comment behind some of its nodes. Apart from the command that prints it: a package that is not an ES module
-// keeps its names only where it is imported outright.
+// Prints a value as YAML with comments on some nodes. A separate file, so that a command can load it lazily.
+// A dynamic import of `yaml` itself would lose the named exports, because it is a CommonJS package.
 import { Document, isNode } from 'yaml';
 
 export interface YamlComment {

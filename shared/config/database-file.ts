@@ -1,4 +1,4 @@
-// Where the database may lie: in a file on the disk that nothing else of the host writes. Pure.
+// Checks the path of the database: a file on disk that no other part of the host writes. Pure.
 import { relative, resolve, sep } from 'node:path';
 import { CONTROL_SOCKET, type ProjectPaths, WORKER_SOCKET } from '../files/paths.ts';
 import type { Finding } from './fault.ts';
@@ -16,7 +16,7 @@ export function databaseFile(filename: string | undefined, paths: ProjectPaths):
   return [{ path: PATH, message, suggestion: relative(paths.project, paths.database) }];
 }
 
-/** Of a file also what is named after it (a rotated log, a journal of SQLite), of some folders all that lies in them. */
+/** The host's path that conflicts with this file. Files named after it (rotated logs, SQLite journals) and some whole folders count, too. */
 function takenBy(file: string, paths: ProjectPaths): string | undefined {
   const { project, database: _, stateDir, dataDir, ...others } = paths;
   const taken = [...Object.values(others), ...[CONTROL_SOCKET, WORKER_SOCKET].map((name) => resolve(project, name))];

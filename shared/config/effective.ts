@@ -1,10 +1,10 @@
-// The effective configuration as it may be shown: every value with its source, secrets as the reference that the file holds.
+// The effective configuration for display: every value with its source, secrets as the reference in the file.
 //
-//   V1  A secret, and whatever a plugin gets from the environment, is shown as it is written: `${NAME}`.
-//   V2  A text of a plugin under a key that looks like a secret is masked, though a correct file has none.
-//   V3  A text that holds a secret is shown as it is written, or masked where it was written in clear. So is one whose variable a plugin
-//       gets, too: it may be a secret there.
-//   V4  What is shown, written to a file, is a configuration with the same effective values.
+//   EFFECTIVE-1  A secret, and any value that a plugin gets from the environment, is shown as written: `${NAME}`.
+//   EFFECTIVE-2  A plugin's text under a key that looks secret is masked, although a correct file has none.
+//   EFFECTIVE-3  A text that contains a secret is shown as its reference, or masked if it was written in clear.
+//                The same holds for a text whose variable a plugin also uses, because it may be a secret there.
+//   EFFECTIVE-4  The output, written to a file, is a configuration with the same effective values.
 import { withoutSecrets } from '../log/redaction.ts';
 import { SECRET_MASK, Secret } from '../secret.ts';
 import { lastOf, pointerTo } from './fault.ts';
@@ -16,13 +16,13 @@ export interface EffectiveValue {
   readonly path: string;
   readonly value: string | number | boolean | readonly never[] | Readonly<Record<string, never>>;
   readonly source: ValueSource;
-  /** Variables that the value is made of. */
+  /** Variables used in the value. */
   readonly variables: readonly string[];
-  /** Those of them whose own value counts, not the default beside them. */
+  /** The variables whose own value is used instead of their default. */
   readonly taken: readonly string[];
 }
 
-/** The configuration as plain data without secrets: those that it knows, or all that the caller does. */
+/** The configuration as plain data with secrets masked. `secrets` defaults to those of the configuration. */
 export function maskedConfig(
   loaded: LoadedConfig,
   secrets: Iterable<string> = loaded.secrets,
@@ -31,7 +31,7 @@ export function maskedConfig(
   return masked(view, loaded.config, '') as Readonly<Record<string, unknown>>;
 }
 
-/** Its single values in order, each with its source. Empty groups and lists are values too. */
+/** All single values in order, each with its source. Empty groups and lists count as values. */
 export function effectiveValues(
   loaded: LoadedConfig,
   secrets: Iterable<string> = loaded.secrets,

@@ -1,9 +1,9 @@
-// The environment of a project: what the process got, then `.env`. The only reader of process.env.
+// The environment of a project: the process environment, then `.env`. No other module reads process.env.
 //
-//   E1  The process environment wins over `.env`.
-//   E2  `.env` is the subset that every tool reads alike: NAME=value without quotes, blanks, `#` or `$`; another line is a warning.
-//   E3  A `.env` that group or others can read ends a production start.
-//   E4  Only secrets are taken out of the process environment, so that no child process gets them. Whoever reads them has a copy by then.
+//   ENV-1  The process environment wins over `.env`.
+//   ENV-2  `.env` takes NAME=value lines without quotes, spaces, `#` or `$`, because tools read those differently. Other lines cause a warning.
+//   ENV-3  A `.env` that group or others can read stops a start in production.
+//   ENV-4  Secrets are removed from process.env, so that child processes do not get them. Their readers have copied them before.
 import { parseEnv } from 'node:util';
 import { ENV_FILE } from '../files/paths.ts';
 import { SvcError } from '../svc-error.ts';
@@ -15,35 +15,32 @@ import type { SecretVariables } from './secret-variables.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ProjectEnvironment {
-  /** Both together, without a prototype, frozen. */
+  /** Both sources merged, without a prototype, frozen. */
   readonly values: Environment;
   readonly warnings: readonly string[];
-  /** Where a variable comes from; undefined when it is not set. */
+  /** Source of a variable. Undefined if it is not set. */
   readonly origin: (name: string) => 'process' | '.env' | undefined;
 }
 
 export interface EnvironmentOptions {
-  /** Path of the `.env` file, which need not exist. */
+  /** Path of the `.env` file, which may be missing. */
   readonly file: string;
   readonly mode: Mode;
-  /** The environment of the process (or what its owner handed over). */
+  /** The process environment, or the one that its owner passed on. */
   readonly environment: Environment;
 }
 
-/** The environment of this process, as plain frozen data. */
+/** The environment of this process as plain frozen data. */
 export function processEnvironment(): Environment {
   return Object.freeze({ ...process.env });
 }
 
-/** Variables that were taken out of the process environment, with their values. */
+/** Variables removed from process.env, with their values. */
 const withheld = new Map<string, string>();
-/** Names that were given back once: a schema said that they are no secrets. */
+/** Names that were restored once, because a schema showed that they are not secret. */
 const cleared = new Set<string>();
 
-/**
- * Keeps secrets from the children of this process (E4). Variables that may be secret are withheld, too, until they are judged; a later call
- * gives back those that are no secrets.
- */
+/** Removes secrets from process.env, and variables that may be secret. A later call restores those that are not. */
 export function keepFromChildren({ secret, unjudged }: SecretVariables): void {
   const wanted = new Set([...secret, ...[...unjudged].filter((name) => !cleared.has(name))]);
   for (const [name, value] of withheld) {
@@ -60,10 +57,10 @@ export function keepFromChildren({ secret, unjudged }: SecretVariables): void {
   }
 }
 
-/** Names of the variables that are withheld now. The kernel shows them as they were at the start of the process, to its user and to root. */
+/** Names of the removed variables. /proc still shows their initial values to this user and root. */
 export const withheldVariables = (): readonly string[] => [...withheld.keys()].toSorted();
 
-/** Joins the process environment and `.env`. Throws `secret_invalid` (E3) and `config_invalid` when the file cannot be read. */
+/** Merges the process environment and `.env`. Throws `secret_invalid` if others can read `.env`, `config_invalid` if it cannot be read. */
 export function projectEnvironment({ file, mode, environment }: EnvironmentOptions): ProjectEnvironment {
   const read = readEnvFile(file, mode);
   const values: Record<string, string | undefined> = Object.assign(Object.create(null) as object, read.values);
@@ -114,7 +111,7 @@ function readEnvFile(file: string, mode: Mode): EnvFile {
 const PLAIN_LINE = /^[A-Za-z_][A-Za-z0-9_]*=[^\s"'`#$\\]*$/;
 const WARNED_LINES = 20;
 
-/** Warnings for lines outside the common subset (E2) and for names given twice. Never shows a value. */
+/** Warnings for unsupported lines and for names given twice. Never shows a value. */
 export function strangeLines(text: string): string[] {
   const seen = new Set<string>();
   const warnings: string[] = [];

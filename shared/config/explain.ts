@@ -1,7 +1,6 @@
-// Errors of the validator in the words of a person: the key, what was expected, the nearest valid key. One fault a path.
+// Turns validator errors into messages for people: the key, the expected value, the nearest valid key. One fault for each path.
 //
-// Written here and not taken from a library: the folding ones compare keys of any length, suggest the least bad word however far,
-// and tell types without their bounds.
+// No library is used: the existing ones compare keys of any length, suggest distant words, and describe types without their bounds.
 import type { ErrorObject } from 'ajv';
 import { blankBehind, dotted, type Finding, pointerTo, printable } from './fault.ts';
 import { nearest } from './nearest.ts';
@@ -11,11 +10,11 @@ import { expectation, isRecord, type JsonSchema, schemaOfKey } from './schema/js
 export interface Explained {
   readonly root: JsonSchema;
   readonly value: unknown;
-  /** Of a value that came from the environment: it is not shown, its variable is named. */
+  /** The reference behind a value. Messages show the variable's name instead of its value. */
   reference(path: string): ResolvedReference | undefined;
 }
 
-/** Whoever wrote more keys than these that are none gets no guess at each: a guess compares with every key there is. */
+/** Above this many unknown keys no suggestions are made: each compares with every known key. */
 const MOST_GUESSES = 100;
 const SHOWN_NAMES = 3;
 
@@ -53,7 +52,7 @@ function explainOne(error: ErrorObject, context: Explained, guesses: boolean): F
   });
 }
 
-/** A value that does not fit its schema. */
+/** A value that does not match its schema. */
 function wrongValue(
   path: string,
   schema: JsonSchema,
@@ -71,14 +70,14 @@ function wrongValue(
   return suggestion === undefined ? { path, message } : { path, message, suggestion };
 }
 
-/** Which variables a value was made of, or whose default it is. */
+/** Names the variables that gave the value, or whose default it is. */
 export function originOf({ names, taken }: ResolvedReference): string {
   const all = [...new Set(taken.length > 0 ? taken : names)];
   const shown = all.slice(0, SHOWN_NAMES).join(' and ');
   return `the ${taken.length > 0 ? 'value' : 'default'} of ${shown}${all.length > SHOWN_NAMES ? ' and others' : ''}`;
 }
 
-/** A key that the schema does not know: the nearest one of its group, or the same key elsewhere. */
+/** A key that the schema does not know. Suggests the nearest key of its group, or the same key elsewhere. */
 export function unknownKey(path: string, schema: JsonSchema | undefined, root: JsonSchema | undefined): Finding {
   const key = path
     .slice(path.lastIndexOf('/') + 1)
@@ -116,7 +115,7 @@ function show(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (isRecord(value)) return 'a group of keys';
   if (typeof value !== 'string') return JSON.stringify(value);
-  // Without its quotes a text that looks like a number would be shown as what was asked for.
+  // A text that looks like a number is shown in quotes. Otherwise it would look like the expected value.
   return LOOKS_TYPED.test(value) ? `the text "${value}"` : printable(value) || 'an empty text';
 }
 
@@ -126,7 +125,7 @@ const partsOf = (path: string): string[] =>
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** The schema that governs a path. */
+/** The schema for a path. */
 export function schemaAt(root: JsonSchema, path: string): JsonSchema | undefined {
   let schema: JsonSchema | undefined = root;
   for (const part of partsOf(path)) schema = schema?.type === 'array' ? schema.items : schemaOfKey(schema, part);

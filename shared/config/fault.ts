@@ -1,8 +1,8 @@
-// One fault of the configuration: where, which key, what was expected. All faults of a file are told at once.
+// A fault of the configuration: position, key and expected value. All faults of a file are reported at once.
 import { CONFIG_FILE } from '../files/paths.ts';
 import { SvcError } from '../svc-error.ts';
 
-/** A place in a text, both counted from 1. */
+/** A position in a text. Line and column count from 1. */
 export interface Place {
   readonly line: number;
   readonly column: number;
@@ -10,22 +10,22 @@ export interface Place {
 
 export interface ConfigFault extends Place {
   readonly file: string;
-  /** JSON pointer: `/http/port`; empty for the file itself. */
+  /** JSON pointer: `/http/port`. Empty for the file itself. */
   readonly path: string;
-  /** What was expected; holds no value that came from the environment. */
+  /** The expected value. Never holds a value from the environment. */
   readonly message: string;
   /** The nearest valid key or value. */
   readonly suggestion?: string;
 }
 
-/** A fault before its place is known. */
+/** A fault whose position is not known yet. */
 export interface Finding {
   readonly path: string;
   readonly message: string;
   readonly suggestion?: string;
   /** The fault is in a secret, not in the configuration. */
   readonly secret?: boolean;
-  /** Where, when the path alone does not tell. */
+  /** The position, if the path does not determine it. */
   readonly place?: Place;
 }
 
@@ -39,7 +39,7 @@ export function faultLine(fault: ConfigFault): string {
   return `${fault.file}:${fault.line}:${fault.column} ${subject}${fault.message}${hint}`;
 }
 
-/** The error of a configuration with these faults: one line a fault, the first hundred of them. A secret that is not set may stand on a strange line. */
+/** The error for these faults, one line each, at most 100. `strangeLine` is an unsupported `.env` line that may define a missing secret. */
 export function configError(
   faults: readonly ConfigFault[],
   code: 'config_invalid' | 'secret_invalid',
@@ -55,7 +55,7 @@ export function configError(
   return new SvcError(code, lines.join('\n'), { hint, details: { faults: shown } });
 }
 
-/** `/http/tokens/0/name` as people write it: `http.tokens[0].name`. */
+/** Formats `/http/tokens/0/name` as `http.tokens[0].name`. */
 export function dotted(pointer: string): string {
   const parts = pointer.split('/').slice(1).map(unescapePointer);
   return parts.reduce(
@@ -73,7 +73,7 @@ export function printable(text: string): string {
   return plain.length > SHOWN_TEXT + 2 ? `${plain.slice(0, SHOWN_TEXT)}…` : plain;
 }
 
-/** For a key that a person wrote as `key:value`, which YAML takes for one word. */
+/** Advice for a key written as `key:value`, which YAML reads as one word. */
 export const blankBehind = (key: string): string => `; a blank is missing behind ${key}:`;
 
 export const pointerTo = (parent: string, key: string | number): string =>

@@ -1,11 +1,11 @@
-// svc.config.yml → the effective configuration: read → parse → resolve references → validate → cross-check → wrap secrets → freeze.
+// Loads svc.config.yml: read → parse → resolve references → validate → cross-check → wrap secrets → freeze.
 //
-//   L1  All faults are told at once, each with file, line, column and the path of its key.
-//   L2  Nothing is written, no port is bound; any file is answered in under a second.
-//   L3  Secrets leave as `Secret`; no message, warning or version holds one. The version is a digest of the effective values, with
-//       references in the place of secrets and of what plugins get from the environment.
-//   L4  What is returned is frozen. `.env` is read again at each call.
-//   L5  In production nothing is read that others can change (file-trust.ts).
+//   LOAD-1  All faults are reported at once, each with file, line, column and key.
+//   LOAD-2  Loading writes no file and binds no port. Any file is answered in under a second.
+//   LOAD-3  Secrets are returned as `Secret`. No message, warning or version holds one. The version is a digest of the effective values.
+//           For the digest, secrets and plugins' environment values are replaced by their references.
+//   LOAD-4  The result is frozen. `.env` is read again at each call.
+//   LOAD-5  In production, files that other users can change are rejected.
 
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
@@ -39,15 +39,15 @@ import { readYaml, type YamlTree } from './yaml-tree.ts';
 
 export type { Config } from './schema/schema.ts';
 
-/** Set to 1 by tests: `http.port: 0` is taken then. */
+/** Tests set this to 1 to allow `http.port: 0`. */
 const ANY_PORT = 'SVC_ANY_PORT';
 
 export interface LoadOptions {
   readonly project: string;
   readonly mode: Mode;
-  /** The environment of the process, without `.env`. */
+  /** The process environment, without `.env`. */
   readonly environment: Environment;
-  /** For a report alone: in mode test weak and missing secrets of the host are warnings then. Whoever listens never says so. */
+  /** For reports only: in test mode the host's weak or missing secrets are then warnings. A process that listens never sets it. */
   readonly servesNothing?: boolean;
 }
 
@@ -56,23 +56,23 @@ export type ValueSource = 'file' | 'env' | 'default';
 export interface LoadedConfig {
   readonly config: Config;
   readonly mode: Mode;
-  /** `sha256:…`: equal for equal effective values, whatever the file looks like. */
+  /** `sha256:…`. Equal effective values have equal versions, whatever the file looks like. */
   readonly version: string;
   readonly warnings: readonly string[];
-  /** Every resolved secret text, for redaction. */
+  /** Every resolved secret, for redaction. */
   readonly secrets: readonly string[];
-  /** Process environment and `.env` together. */
+  /** Process environment and `.env` merged. */
   readonly environment: Environment;
-  /** Which of the two a variable comes from. */
+  /** Which of the two defines a variable. */
   readonly origin: (name: string) => 'process' | '.env' | undefined;
-  /** Where the value at a JSON pointer comes from. */
+  /** Source of the value at a JSON pointer. */
   readonly source: (path: string) => ValueSource;
-  /** Where the key stands in the file. */
+  /** Position of a key in the file. */
   readonly position: (path: string) => Place | undefined;
   readonly references: ReadonlyMap<string, ResolvedReference>;
   /** Paths of the host's own secrets. */
   readonly secretKeys: ReadonlySet<string>;
-  /** Paths under plugins whose variable is not set (test mode only), with its name. */
+  /** Plugin paths whose variable is unset, with the variable's name. Test mode only. */
   readonly unset: ReadonlyMap<string, string>;
   /** Path of the file. */
   readonly file: string;
@@ -118,7 +118,7 @@ function readFile(path: string): YamlTree {
     const yaml = readYaml(read.text);
     if (yaml.findings.length === 0 && yaml.value !== null && !isRecord(yaml.value))
       refuse([{ path: '', message: 'must hold keys, like http:' }], yaml);
-    // A text that is not valid YAML has no keys to judge.
+    // Text that is not valid YAML has no keys to check.
     if (!isRecord(yaml.value) || yaml.findings.some(({ path: at }) => at === '')) refuse(yaml.findings, yaml);
     return yaml;
   }
@@ -135,7 +135,7 @@ function check(
 ): { findings: readonly Finding[]; warnings: readonly Finding[] } {
   const known = new Set(resolved.findings.map(({ path }) => path));
   const errors = validateConfig(resolved.value);
-  // Port 0 means any free port: of use to tests alone, for nobody else would find the host.
+  // Port 0 means any free port. Only tests allow it, since clients could not find the host.
   const isFreePort = ({ path }: Finding): boolean =>
     anyPort && path === '/http/port' && valueAt(resolved.value, path) === 0;
   const schema = explain(errors, {
@@ -158,13 +158,13 @@ function check(
   return { findings, warnings: [...schema.filter(missing), ...cross.warnings, ...tokens.warnings] };
 }
 
-/** A missing secret of a start that serves nothing gets a value that nobody can guess. */
+/** Gives a missing secret an unguessable value, if the process serves nothing. */
 function giveSecret(tree: unknown, path: string): void {
   const parent = valueAt(tree, parentOf(path));
   if (isRecord(parent)) parent[lastOf(path)] = placeholderSecret();
 }
 
-/** Throws when there is anything to tell. */
+/** Throws if there are findings. */
 function refuse(findings: readonly Finding[], yaml: Pick<YamlTree, 'places'>, strangeLine?: string): undefined {
   if (findings.length === 0) return undefined;
   const faults = findings
@@ -174,19 +174,19 @@ function refuse(findings: readonly Finding[], yaml: Pick<YamlTree, 'places'>, st
   throw configError(faults, code, strangeLine);
 }
 
-/** A fault may quote what stands at its key. */
+/** A fault may quote the value at its key. */
 function withoutSecretsIn(finding: Finding, secrets: ReadonlySet<string>): Finding {
   const { message, suggestion } = finding;
   const shown = suggestion === undefined ? {} : { suggestion: withoutSecrets(suggestion, secrets) };
   return { ...finding, message: withoutSecrets(message, secrets), ...shown };
 }
 
-/** Who knows where a path stands in the file. */
+/** Maps paths to positions in the file. */
 interface Places {
   readonly position: (path: string) => Place | undefined;
 }
 
-/** A finding at its own place, or at that of the nearest key around it. */
+/** A finding at its own position, or at that of the nearest enclosing key. */
 export function locate({ path, message, suggestion, place }: Finding, places: Places): ConfigFault {
   const { line, column } = place ?? placeOf(path, places);
   return { file: CONFIG_FILE, line, column, path, message, ...(suggestion === undefined ? {} : { suggestion }) };
@@ -207,7 +207,7 @@ function warningLine(finding: Finding, places: Places): string {
 
 const placesOf = ({ places }: Pick<YamlTree, 'places'>): Places => ({ position: (path) => places.get(path) });
 
-/** `host.name` is the name of the package, or of the folder, where it is not given. */
+/** `host.name` defaults to the name of the package, else of the folder. */
 function named(
   value: Record<string, unknown>,
   paths: { readonly project: string; readonly packageJson: string },
@@ -217,7 +217,7 @@ function named(
   return { ...value, host: { name: name || 'svc', ...host } };
 }
 
-/** Nobody wrote it as a name to be shown. */
+/** Package and folder names were not written for display, so control characters become spaces. */
 const plain = (name: string): string => name.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
 function packageName(file: string): string | undefined {
@@ -229,7 +229,7 @@ function packageName(file: string): string | undefined {
       ? parsed['name'].slice(0, 100)
       : undefined;
   } catch {
-    // A broken package.json is told by who needs it; here it only has no name to give.
+    // A broken package.json is reported by its own reader. Here it only gives no name.
     return undefined;
   }
 }

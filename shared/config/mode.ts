@@ -1,4 +1,4 @@
-// The mode of a start, as `--mode` names it.
+// Values of `--mode`.
 export const MODES = ['development', 'production', 'test'] as const;
 
 export type Mode = (typeof MODES)[number];

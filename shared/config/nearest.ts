@@ -1,10 +1,10 @@
-// The nearest of some valid words to a wrong one, for "did you mean". Bounded: long words are not compared.
+// Finds the valid word nearest to a wrong one, for "did you mean". Long words are not compared, so the cost is bounded.
 const LONGEST = 64;
 const MOST_KNOWN = 10;
 
 /**
- * The candidate with the fewest edits (a swap of neighbours is one), when these are at most a third of the word; just one where it begins
- * otherwise: few mistype the first letter, and `agents` means no `events`.
+ * The candidate with the fewest edits (swapped neighbours count as one), at most a third of the word's length.
+ * With a different first letter only one edit is allowed: few people mistype that letter, and `agents` does not mean `events`.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > LONGEST) return undefined;
@@ -20,7 +20,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best?.candidate;
 }
 
-/** What to say instead of a word that is none: the nearest one, else the first of those there are. */
+/** Suggests the nearest known word, else lists the first known ones. */
 export function nearestOrKnown(word: string, known: readonly string[]): string | undefined {
   const near = nearest(word, known);
   if (near !== undefined) return `did you mean ${near}?`;

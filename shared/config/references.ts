@@ -1,9 +1,9 @@
-// `${NAME}` and `${NAME:-default}` in a text; `$${` stands for a plain `${`. Pure.
+// Parses `${NAME}` and `${NAME:-default}` in a text. `$${` is a literal `${`. Pure.
 import type { Environment } from './environment.ts';
 
 export interface Reference {
   readonly name: string;
-  /** What is taken when the variable is unset or empty. */
+  /** Used if the variable is unset or empty. */
   readonly fallback?: string;
 }
 
@@ -28,7 +28,7 @@ export function readReferences(text: string): ReferenceText {
       continue;
     }
     const body = BODY.exec(match[0]);
-    // References do not nest: what looks like one in a default would be taken as it is written.
+    // References do not nest. A nested one would be taken literally, so it is rejected.
     if (body?.[1] === undefined || body[2]?.includes('${') === true) return { kind: 'malformed', part: match[0] };
     parts.push(body[2] === undefined ? { name: body[1] } : { name: body[1], fallback: body[2] });
   }
@@ -37,18 +37,18 @@ export function readReferences(text: string): ReferenceText {
   return { kind: 'template', parts: kept, whole: kept.length === 1 };
 }
 
-/** The value of a reference; undefined when it is unset and has no default. */
+/** The value of a reference. Undefined if it is unset and has no default. */
 export const lookUp = (reference: Reference, environment: Environment): string | undefined =>
   takesDefault(reference, environment) ? reference.fallback : ownValue(reference, environment);
 
-/** It has a default, and its variable is unset or empty. */
+/** Whether its variable is unset or empty and the reference has a default. */
 export const takesDefault = (reference: Reference, environment: Environment): boolean =>
   reference.fallback !== undefined && (ownValue(reference, environment) ?? '') === '';
 
 const ownValue = ({ name }: Reference, environment: Environment): string | undefined =>
   Object.hasOwn(environment, name) ? environment[name] : undefined;
 
-/** A value from the environment as the type that the schema asks for; undefined when it does not read as one. */
+/** Converts an environment value to the type in the schema. Undefined if it does not parse. */
 export function readAs(type: unknown, text: string): unknown {
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
   if (types.includes('boolean') && /^(true|false)$/.test(text)) return text === 'true';

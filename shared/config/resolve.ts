@@ -1,10 +1,10 @@
-// The tree of the file with its references resolved and its nulls dropped; what each value came from is kept.
+// Resolves the references in the file's tree and drops nulls. The source of each value is recorded.
 //
-//   R1  A value that is one reference takes the type that the schema asks for; others stay texts.
-//   R2  A secret is one reference without a default; an unset one is a fault (in mode test a warning, with a random value in its place: one
-//       of the host where nothing is served, one of a plugin always, for a stranger cannot guess it).
-//   R3  No message holds a value of the environment.
-//   R4  All resolved texts together stay under 4 MiB.
+//   RESOLVE-1  A value that is a single reference is converted to the type in the schema. Other values stay texts.
+//   RESOLVE-2  A secret is a single reference without a default. An unset one is a fault.
+//              In test mode it is a warning and gets a random value: a host's secret if nothing is served, a plugin's always.
+//   RESOLVE-3  No message holds a value of the environment.
+//   RESOLVE-4  All resolved texts together stay under 4 MiB.
 import { randomBytes } from 'node:crypto';
 import type { ProjectEnvironment } from './environment.ts';
 import { type Finding, pointerTo, printable } from './fault.ts';
@@ -13,12 +13,12 @@ import { lookUp, type Reference, readAs, readReferences, takesDefault } from './
 import { expectation, isRecord, type JsonSchema, schemaOfKey } from './schema/json-schema.ts';
 
 export interface ResolvedReference {
-  /** As it is written in the file: `${HTTP_TOKEN}`. */
+  /** As written in the file: `${HTTP_TOKEN}`. */
   readonly text: string;
-  /** The value is this one reference and nothing else. */
+  /** The value is this single reference. */
   readonly whole: boolean;
   readonly names: readonly string[];
-  /** Those whose own value counts, not the default beside them. */
+  /** Variables whose own value is used instead of their default. */
   readonly taken: readonly string[];
 }
 
@@ -27,21 +27,21 @@ export interface Resolved {
   readonly findings: readonly Finding[];
   readonly warnings: readonly string[];
   readonly references: ReadonlyMap<string, ResolvedReference>;
-  /** Paths of the host's own secrets that are given. */
+  /** Paths of the host's own secrets that are set. */
   readonly secretKeys: ReadonlySet<string>;
-  /** Paths under plugins whose variable is unset: a warning if the plugin calls them secret, else a fault (test mode only). */
+  /** Plugin paths whose variable is unset: a warning if the plugin marks the key as secret, else a fault. Test mode only. */
   readonly unset: ReadonlyMap<string, string>;
-  /** Texts that must not be seen: values of secrets, and of variables that look like one. */
+  /** Texts to mask: values of secrets, and of variables that look like one. */
   readonly secrets: ReadonlySet<string>;
 }
 
 const SECRET_NAME = /token|secret|pass(word|wd|phrase)?$|^pass|api_?key|private_?key|signing|credential/i;
 const MOST_RESOLVED_CHARACTERS = 4_194_304;
 
-/** True for a name of a key or a variable that looks like a secret. */
+/** Whether the name of a key or variable looks like a secret's. */
 export const looksSecret = (name: string): boolean => SECRET_NAME.test(name);
 
-/** Why a value is no reference to a secret. It may hold the secret: nothing of it is shown. */
+/** Why a value is no reference to a secret. The value may be the secret, so the message shows none of it. */
 export function wrongSecret(value: unknown, part: string | Reference | undefined): string {
   if (typeof part === 'object') return 'must be a reference without a default';
   const isForm = typeof value === 'string' && /^\$(\{|\w+$)/.test(value);
@@ -50,7 +50,7 @@ export function wrongSecret(value: unknown, part: string | Reference | undefined
     : 'must be a reference like ${NAME}, not the secret itself';
 }
 
-/** A text that stands for a secret where none is given: nobody can guess it. */
+/** An unguessable text for a secret that is not set. */
 export const placeholderSecret = (): string => randomBytes(32).toString('base64url');
 
 export interface ResolveContext {
@@ -94,7 +94,7 @@ class Resolver {
     };
   }
 
-  /** Undefined for a value that is not given (`key:`). */
+  /** Undefined for an empty value (`key:`). */
   resolve(value: unknown, schema: JsonSchema | undefined, path: string): unknown {
     if (value === null) return undefined;
     if (schema?.format === 'svc-secret') return this.#secret(value, path);

@@ -1,25 +1,25 @@
-// Which variables of the environment hold a secret of the configuration. Pure.
+// Decides which environment variables hold a secret of the configuration. Pure.
 //
-//   V1  A variable is secret if a key that its schema marks as secret takes it, or if its own name looks like one of a secret.
-//   V2  Until the schema of a plugin is known, any variable may be secret that stands alone at one of its keys, as a secret has to.
+//   SECRET-VARIABLES-1  A variable is secret if a secret key of a schema refers to it, or if its own name looks secret.
+//   SECRET-VARIABLES-2  Before a plugin's schema is known, a variable that alone forms a key's value may be secret.
 import type { ResolvedReference } from './resolve.ts';
 import { looksSecret } from './resolve.ts';
 
 export interface SecretVariables {
   readonly secret: ReadonlySet<string>;
-  /** Taken by keys whose schema is not known (V2). */
+  /** Variables referred to by keys whose schema is not known yet. */
   readonly unjudged: ReadonlySet<string>;
 }
 
 export interface KnownSecrets {
-  /** Paths of secret keys, of the host and of the plugins whose schema is known. */
+  /** Paths of secret keys of the host and of plugins with a known schema. */
   readonly secretKeys: ReadonlySet<string>;
-  /** Slots whose schema is known. */
+  /** Slots with a known schema. */
   readonly slots: ReadonlySet<string>;
 }
 
 const ALONE = /^\$\{\w+\}$/;
-/** No program runs well without these, and none of them is a secret. */
+/** Most programs need these variables, and none of them is a secret. */
 const OF_THE_SYSTEM = ['HOME', 'LANG', 'LOGNAME', 'PATH', 'PWD', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];
 
 export function secretVariables(

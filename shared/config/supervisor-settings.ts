@@ -1,4 +1,4 @@
-// What a supervisor needs of the configuration; it reads none itself: the command that starts it and each worker tell it.
+// The settings that a supervisor needs. It reads no configuration itself: the command that starts it and each worker send them.
 import type { SupervisorSettings } from '../api/ipc.ts';
 import type { LoadedConfig } from './load.ts';
 

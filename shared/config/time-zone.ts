@@ -1,8 +1,8 @@
-// Names of time zones: whether one is known, and the nearest one that is.
+// Checks names of time zones and suggests the nearest known one.
 import { nearest } from './nearest.ts';
 
 export function isZone(name: string): boolean {
-  // The default needs no table of zones, which takes 10 ms to load.
+  // Avoids loading the table of zones for the default, which takes 10 ms.
   if (name === 'UTC') return true;
   try {
     return /^[A-Za-z]/.test(name) && Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
@@ -11,7 +11,7 @@ export function isZone(name: string): boolean {
   }
 }
 
-/** By the whole name, else by the city alone: `Berlin`, `Europa/Berlin`. */
+/** Compares the whole name, else the city alone: `Berlin` finds `Europe/Berlin`. */
 export function nearestZone(name: string): string | undefined {
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
   const byCity = new Map(zones.map((zone) => [cityOf(zone), zone]));

@@ -1,9 +1,9 @@
-// YAML text → plain values with the place of every path. Strict: one document, and nothing of YAML that surprises.
+// Parses YAML into plain values and the position of every path. Strict: one document, and none of YAML's surprising features.
 //
-//   Y1  Refused with a place: errors and warnings of the parser, tags, directives, a second document, double keys, merge keys, keys that are
-//       not plain words, `__proto__` and its kin, nesting over 64, more than 100 aliases, control characters.
-//   Y2  Any text of up to 1 MiB is answered in under a second: tokens are counted before a tree is built, aliases count their copies.
-//   Y3  An empty value (`key:`) is null; what that means is decided by the reader.
+//   YAML-1  Rejected, with a position: parser errors and warnings, tags, directives, a second document, duplicate keys, merge keys.
+//           Also keys that are not plain words, `__proto__` and the like, nesting over 64, more than 100 aliases, control characters.
+//   YAML-2  Any text up to 1 MiB is answered in under a second. Tokens are counted before a tree is built, and aliases count their copies.
+//   YAML-3  An empty value (`key:`) is null. The reader decides its meaning.
 import { Composer, type CST, type Document, isAlias, isMap, isScalar, isSeq, Lexer, type Node, Parser } from 'yaml';
 import { blankBehind, type Finding, type Place, pointerTo } from './fault.ts';
 
@@ -16,11 +16,11 @@ const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 export interface YamlTree {
   readonly value: unknown;
   readonly findings: readonly Finding[];
-  /** Offset-free places of all paths. */
+  /** Line and column of every path. */
   readonly places: ReadonlyMap<string, Place>;
 }
 
-/** Reads the text; with findings the value holds what could be read. */
+/** Parses the text. If there are findings, the value holds the readable part. */
 export function readYaml(text: string): YamlTree {
   const placeAt = placeFinder(text);
   const findings: Finding[] = [];
@@ -43,7 +43,7 @@ export function readYaml(text: string): YamlTree {
 
 type Report = (offset: number, message: string, path?: string) => void;
 
-/** Syntax tokens, unless there are too many or they nest too deep. Each lexeme is weighed before the parser sees it. */
+/** Syntax tokens. Undefined if there are too many or they nest too deep. Each lexeme is counted before the parser sees it. */
 function tokenize(text: string, report: Report): CST.Token[] | undefined {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
@@ -71,7 +71,7 @@ const excessOf = ({ count, depth }: { readonly count: number; readonly depth: nu
   return depth > LARGEST_DEPTH ? `nests deeper than ${LARGEST_DEPTH} levels` : undefined;
 };
 
-/** Block structures nest too: looked at without recursion, because the composer recurses. */
+/** Checks the nesting of block structures. This runs without recursion, because the composer recurses and could overflow. */
 function isShallow(tokens: readonly CST.Token[], report: Report): boolean {
   const open: { token: CST.Token; depth: number }[] = tokens.map((token) => ({ token, depth: 0 }));
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -115,7 +115,7 @@ function composeOne(tokens: readonly CST.Token[], { report, text }: Source): Doc
 
 const LONGEST_LOOK = 200;
 
-/** What is written as `key:value` is one word to YAML, which then misses something else, in words of its own. */
+/** Detects a missing space in `key:value`, which YAML reads as one word and reports as another error. */
 function missingBlank(text: string, offset: number): string {
   const begin = Math.max(text.lastIndexOf('\n', offset - 1) + 1, offset - LONGEST_LOOK);
   const line = text.slice(begin, offset + LONGEST_LOOK).split('\n', 1)[0] ?? '';
@@ -128,7 +128,7 @@ interface WalkPorts {
   place(path: string, offset: number): void;
 }
 
-/** One pass over the nodes: values, places and what Y1 refuses. */
+/** One pass over the nodes: collects values and positions, and rejects unsupported features. */
 class Walk {
   readonly #document: Document;
   readonly #ports: WalkPorts;
@@ -208,7 +208,7 @@ class Walk {
   }
 }
 
-/** The text of a key that is a plain word, a number or a boolean. */
+/** The text of a key that is a plain word, number or boolean. */
 function nameOf(key: Node | null): string | undefined {
   if (!isScalar(key) || isTagged(key)) return undefined;
   const { value } = key;
@@ -217,10 +217,10 @@ function nameOf(key: Node | null): string | undefined {
     : undefined;
 }
 
-/** True for a tag written in the text; the core schema sets none. */
+/** True for a tag written in the text. The core schema sets none. */
 const isTagged = (node: Node): boolean => node.tag !== undefined;
 
-/** Line and column of an offset, by bisection. */
+/** Line and column of an offset, found by bisection. */
 function placeFinder(text: string): (offset: number) => Place {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);

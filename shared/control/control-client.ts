@@ -1,4 +1,4 @@
-// The client side of the control protocol: one request, one answer, one connection.
+// Client of the control protocol: one request, one answer, one connection.
 import { connect } from 'node:net';
 import { CONTROL_PROTOCOL, type ControlAnswer, type ControlCommand } from '../api/control.ts';
 import { ERRORS, type ErrorCode } from '../error-codes.ts';
@@ -8,13 +8,13 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 export interface ControlCallOptions {
   readonly options?: Readonly<Record<string, unknown>>;
-  /** How long the answer may take. Default 5 000. */
+  /** Limit for the answer in ms. Default 5 000. */
   readonly timeoutMs?: number;
 }
 
 /**
- * Asks whoever listens at `path` (relative to the working folder: longer paths are cut by the kernel).
- * Throws `not_running` when nobody does, `timeout`, or the error of the answer.
+ * Sends a request to the listener at `path`. The path is relative to the working folder, because the kernel truncates long ones.
+ * Throws `not_running` if nothing listens, `timeout`, or the error in the answer.
  */
 export function callControl(
   path: string,
@@ -74,6 +74,6 @@ function settleAnswer(line: string, resolve: (value: unknown) => void, reject: (
     );
 }
 
-/** A newer side may have codes that this one does not know. */
+/** A newer listener may send codes that this client does not know. */
 const codeOf = (code: string | undefined): ErrorCode =>
   code !== undefined && Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'refused';

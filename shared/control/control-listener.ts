@@ -1,11 +1,11 @@
-// The server side of the control protocol, for supervisor and worker: a local socket, one request a line, one answer a line.
+// Server of the control protocol, for supervisor and worker: a local socket, one request a line, one answer a line.
 //
-//   L1  A line longer than MAX_REQUEST_BYTES, or something that is no request, ends the connection after one answer; so memory per client is bounded.
-//   L2  More than MAX_CLIENTS clients are turned away; a client that reads slower than it is answered is cut at MAX_UNREAD_BYTES.
-//   L3  The socket file is bound by a relative name (`process.cwd()` is the project folder), 0600, and made again when it was removed.
-//   L4  What lies at the path is removed only where it is a socket, ours, and answers nobody. Anything else is refused at the start; while it
-//       runs that is told, and what is there stays, until it is gone.
-//   L5  In a folder that took the place of its own it makes no socket and removes none: what is there is somebody else's.
+//   CONTROL-SOCKET-1  A line over 64 KiB, or one that is no request, gets one answer and ends the connection. Memory for each client is bounded.
+//   CONTROL-SOCKET-2  At most 64 clients are connected. A client with 1 MiB of unread answers is disconnected.
+//   CONTROL-SOCKET-3  The socket is bound by a relative name in the project folder, with mode 0600. It is recreated if it was removed.
+//   CONTROL-SOCKET-4  A file at the path is removed only if it is our own socket and dead. Any other file fails the start.
+//                     If such a file appears later, it is reported and kept. The socket is recreated once it is gone.
+//   CONTROL-SOCKET-5  If its folder was replaced, the listener creates and removes no socket there, since that folder is not its own.
 import { chmodSync, lstatSync, rmSync, type Stats } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
@@ -29,11 +29,11 @@ export interface ControlListenerOptions {
   /** Relative to the working folder. */
   readonly path: string;
   readonly capabilities: readonly string[];
-  /** Gives the result of a request; throws SvcError. */
+  /** Returns the result of a request. Throws SvcError. */
   answer(request: ControlRequest): Promise<unknown>;
-  /** Said once when the socket file was gone and is there again, or could not be made. */
+  /** Called once when the socket file was recreated, or could not be. */
   onTrouble?(message: string): void;
-  /** After which a client of which no request is open is let go. */
+  /** Idle time in ms after which a client without an open request is disconnected. */
   readonly idleMs?: number;
 }
 
@@ -41,12 +41,12 @@ export interface ControlListener {
   close(): Promise<void>;
 }
 
-/** Listens; rejects when somebody alive answers at that path, when it is no dead socket of ours, or when it cannot be bound. */
+/** Listens. Rejects if a live process answers at the path, if another file is there, or if the bind fails. */
 export async function listenForControl(options: ControlListenerOptions): Promise<ControlListener> {
   const clients = new Set<Socket>();
   const open = async (former?: Server): Promise<Server> => {
     await removeStale(options.path);
-    former?.close(); // not before: it removes whatever is at its path
+    former?.close(); // only now: closing removes whatever is at its path
     const server = createServer((socket) => serve(socket, { ...options, clients }));
     await bind(server, options.path);
     return server;
@@ -73,7 +73,7 @@ export async function listenForControl(options: ControlListenerOptions): Promise
       const there = inodeOf(options.path);
       return folder.isThere() && (there === undefined || there === ours);
     } catch {
-      return false; // nobody can see it
+      return false; // the folder cannot be read
     }
   };
   const look = setInterval(() => {
@@ -102,7 +102,7 @@ export async function listenForControl(options: ControlListenerOptions): Promise
       new Promise((resolve) => {
         clearInterval(look);
         for (const client of clients) client.destroySoon();
-        // To close it would remove what is at its path by now.
+        // Closing would remove the file that is now at its path.
         if (!isOursStill()) return resolve(void server.unref());
         server.close(() => resolve());
         remove(options.path);
@@ -115,7 +115,7 @@ function bind(server: Server, path: string): Promise<void> {
     server.once('error', reject);
     server.listen(path, () => {
       server.off('error', reject);
-      server.on('error', () => {}); // an accept that failed (EMFILE): the client tries again
+      server.on('error', () => {}); // a failed accept (EMFILE): the client tries again
       try {
         chmodSync(path, 0o600);
         resolve();
@@ -127,7 +127,7 @@ function bind(server: Server, path: string): Promise<void> {
   });
 }
 
-/** Nobody answers behind a stale file; an answer means that the path is taken. */
+/** Removes a dead socket. An answer behind the file means that the path is in use. */
 async function removeStale(path: string): Promise<void> {
   const there = statOf(path);
   if (there === undefined) return;
@@ -149,7 +149,7 @@ async function removeStale(path: string): Promise<void> {
   });
 }
 
-/** A file that lies there may be somebody's, whoever could not be connected to it; a link is looked at, not followed. */
+/** Refuses any other file, since it may be valuable. A symbolic link is not followed. */
 function refuseOther(path: string, there: Stats): void {
   const refuse = (what: string, hint: string): never => {
     throw new SvcError('state_dir_unsafe', `${path} ${what}`, { hint });
@@ -164,7 +164,7 @@ function remove(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // A dead socket that is left is made anew by the next start
+    // The next start replaces a dead socket that remains.
   }
 }
 
@@ -184,7 +184,7 @@ function serve(socket: Socket, options: ServeOptions): void {
   socket.on('close', () => options.clients.delete(socket));
   let waiting = Buffer.alloc(0);
   let openRequests = 0;
-  // A stop is answered once all is over, which may take longer.
+  // A `stop` is answered after the drain, which may take longer than the idle time.
   socket.setTimeout(options.idleMs ?? IDLE_MS, () => openRequests === 0 && socket.destroy());
   socket.on('data', (chunk: Buffer) => {
     waiting = Buffer.concat([waiting, chunk]);

@@ -1,4 +1,4 @@
-// A line of the runtime log for people: time, level, message, then the fields that are left. Pure.
+// Formats a line of the runtime log for people: time, level, message, then the remaining fields. Pure.
 import { LOG_LEVELS } from './log-level.ts';
 import { escapeText } from './redaction.ts';
 
@@ -11,7 +11,7 @@ export interface LogPaint {
 
 const HIDDEN: ReadonlySet<string> = new Set(['level', 'time', 'msg', 'project', 'runtimeId', 'process', 'pid']);
 
-/** One line of text; what is no JSON object (a crash of Node, output of a child) comes back as it is, escaped. */
+/** Formats one line. A line that is no JSON object (a crash of Node, output of a child) is returned escaped. */
 export function formatLogLine(line: string, paint: LogPaint): string {
   const entry = parseLogLine(line);
   if (entry === undefined) return escapeText(line);
@@ -32,17 +32,17 @@ export function formatLogLine(line: string, paint: LogPaint): string {
   );
 }
 
-/** The object of a JSON line; undefined when it is something else. */
+/** The object of a JSON line. Undefined for other text. */
 export function parseLogLine(line: string): Readonly<Record<string, unknown>> | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
     return JSON.parse(line) as Readonly<Record<string, unknown>>;
   } catch {
-    return undefined; // half a line of a process that died while it wrote
+    return undefined; // half a line of a process that died while writing
   }
 }
 
-/** Whether a level is at least another; what is no level passes. */
+/** Whether a level is at least as severe as another. An unknown level passes. */
 export function isAtLeast(level: unknown, least: string): boolean {
   const order: readonly unknown[] = LOG_LEVELS;
   const index = order.indexOf(level);

@@ -1,7 +1,7 @@
-// A log that goes to a pipe or a terminal, which somebody else reads: written behind the event loop, so that a slow reader holds up nothing.
+// Writes a log to a pipe or terminal. Writes are asynchronous, so that a slow reader does not block the event loop.
 //
-//   O1  Whole lines in order, one write at a time. What a reader does not take waits, up to 1 MiB; more is counted.
-//   O2  A pipe that nobody reads any more ends nothing: its lines are counted.
+//   LOG-PIPE-1  Whole lines go out in order, one write at a time. Up to 1 MiB waits for a slow reader; further lines are dropped and counted.
+//   LOG-PIPE-2  A pipe whose reader is gone ends nothing. Its lines are counted as lost.
 import { write, writeSync } from 'node:fs';
 import type { LogOutage } from '../api/ipc.ts';
 
@@ -20,7 +20,7 @@ export class LogPipe {
   readonly #onRecovered: (outage: LogOutage) => void;
   #waiting: string[] = [];
   #waitingBytes = 0;
-  /** What is on its way or was taken by half. */
+  /** Bytes being written, or the rest of a partial write. */
   #current: Buffer | undefined;
   #isWriting = false;
   #lost: { lines: number; from: string; to: string; reason: string } | undefined;
@@ -39,7 +39,7 @@ export class LogPipe {
     if (!this.#isWriting) this.#next();
   }
 
-  /** Tries what can be tried in the last moment of a process; a pipe whose reader stands still is left alone. */
+  /** Writes what it can before the process ends. A pipe with a stalled reader is left alone. */
   flush(): void {
     const endsAt = performance.now() + LAST_MS;
     if (this.#isWriting) return;
@@ -53,7 +53,7 @@ export class LogPipe {
     }
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no line waits any more. */
   async drained(): Promise<void> {
     while (this.#isWriting) await new Promise((resolve) => setTimeout(resolve, 1));
   }
@@ -74,7 +74,7 @@ export class LogPipe {
     });
   }
 
-  /** What is to be written now: whole lines, so many as go into one write. */
+  /** The next bytes to write: as many whole lines as fit into one write. */
   #take(): Buffer | undefined {
     if (this.#current !== undefined || this.#waiting.length === 0) return this.#current;
     let text = '';

@@ -1,21 +1,22 @@
-// A log file that is written by its owner: whole lines, each at once, by several processes into one file. `node:fs` alone.
+// A log file that several processes append to, whole lines at a time. Uses `node:fs` only.
 //
-//   L1  A text is one append: it is in the file when `write` returns, and never mixed with what another process appends.
-//   L2  Nothing throws. What a full disk, a missing folder or too few descriptors keep out waits, up to 1 MiB; more is counted.
-//   L3  A text that went in by half (the last room of a disk) is taken out again, so that the file holds whole lines alone.
-//   L4  What waited lands first, then `onRecovered` says what was lost and from when to when, then what comes next.
-//   L5  `reopen` keeps the old file until the new one is open: nothing is lost where that fails, and it is tried again.
-//   L6  What lies under the name has to be a file or a character device: a FIFO may hold up its writer. Else, and where the open file was removed,
-//       texts wait as on a full disk.
+//   LOG-SINK-1  A text is one append. It is in the file when `write` returns, and never mixes with another process's lines.
+//   LOG-SINK-2  Nothing throws. If a disk is full, a folder missing or no descriptor free, up to 1 MiB waits. Further lines are dropped and counted.
+//   LOG-SINK-3  A text that was written in part is removed again, so the file holds whole lines only.
+//   LOG-SINK-4  After an outage the waiting lines are written first. `onRecovered` then reports the lost lines and the period.
+//   LOG-SINK-5  `reopen` keeps the old file until the new one is open. A failed reopen loses nothing and is repeated.
+//   LOG-SINK-6  The path must be a file or a character device, because a FIFO may block its writer. For any other kind, lines wait as on a full
+//               disk.
+//               They also wait if the open file was removed.
 
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import type { LogOutage } from '../api/ipc.ts';
 
 export interface LogSinkOptions {
-  /** A path, opened for appending with 0600, or an open descriptor of a file. */
+  /** A path, opened for appending with mode 0600, or an open file descriptor. */
   readonly destination: string | number;
   readonly onRecovered: (outage: LogOutage) => void;
-  /** How often an outage is looked at, without a next line. Default 500. */
+  /** Milliseconds between retries during an outage. Default 500. */
   readonly retryMs?: number;
 }
 
@@ -29,7 +30,7 @@ interface Outage {
 
 const TRY_AGAIN_MS = 10;
 const WAITING_BYTES = 1024 * 1024;
-/** A FIFO that lies under the name is not waited for. */
+/** O_NONBLOCK: opening a FIFO must not wait for a reader. */
 const APPENDING = constants.O_APPEND | constants.O_CREAT | constants.O_RDWR | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 export class LogSink {
@@ -38,7 +39,7 @@ export class LogSink {
   readonly #retryMs: number;
   #descriptor: number | undefined;
   #isReopenDue = false;
-  /** By the timer, and `follow` has not said so yet. */
+  /** The timer reopened the file, and `follow` has not reported it yet. */
   #isOpenedLate = false;
   #waiting: string[] = [];
   #rest: Buffer | undefined;
@@ -60,15 +61,15 @@ export class LogSink {
     return this.#descriptor;
   }
 
-  /** Whole lines, each with its line feed. Bytes are the caller's again afterwards. */
+  /** Takes whole lines, each with its line feed. The caller may reuse the buffer afterwards. */
   write(text: string | Buffer): void {
-    // A try that fails costs more than a line: a burst does not try with each.
+    // A failed attempt costs more than a line, so a burst of lines does not retry with each.
     const isHopeless = this.#outage !== undefined && performance.now() - this.#triedAt < TRY_AGAIN_MS;
     if (isHopeless || (this.#outage !== undefined && !this.#recover())) this.#keep(text);
     else if (!this.#put(text)) this.#keep(text);
   }
 
-  /** Writes to the file that has the name now. */
+  /** Opens the file that has the name now. */
   reopen(): void {
     if (this.#path === undefined) return;
     const next = this.#open();
@@ -79,7 +80,7 @@ export class LogSink {
     if (former !== undefined) close(former);
   }
 
-  /** Opens the file anew where its name is gone or is that of another file by now; true when it was, by this call or late (L5). */
+  /** Reopens the file if it was renamed, replaced or removed. Returns true if it was reopened, now or by an earlier retry. */
   follow(): boolean {
     const isElsewhere = this.#isElsewhere();
     if (isElsewhere) this.reopen();
@@ -94,11 +95,11 @@ export class LogSink {
       const named = statSync(this.#path, { throwIfNoEntry: false });
       return named === undefined || this.#descriptor === undefined || named.ino !== fstatSync(this.#descriptor).ino;
     } catch {
-      return false; // the folder cannot be looked at: the file that is open stays
+      return false; // the folder cannot be read: the open file stays
     }
   }
 
-  /** Tries once to get in what waits, for the last moment of a process; gives what is lost with it. */
+  /** Tries once to write what waits, before the process ends. Returns what is lost. */
   flush(): LogOutage | undefined {
     if (this.#outage === undefined || this.#recover() || this.#outage === undefined) return undefined;
     const { lost, late, from, reason } = this.#outage;
@@ -120,7 +121,7 @@ export class LogSink {
     return undefined;
   }
 
-  /** False when nothing of the text is in the file (L1, L3). */
+  /** Returns false if no part of the text is in the file. */
   #put(text: string | Buffer): boolean {
     this.#descriptor ??= this.#open();
     const descriptor = this.#descriptor;
@@ -143,16 +144,16 @@ export class LogSink {
     return false;
   }
 
-  /** The open file has no name any more, and none can be opened under it: nobody would ever read the text there (L6). */
+  /** The open file was removed and no new one can be opened. A line written to it could never be read. */
   #isNowhere(descriptor: number): boolean {
     try {
       return this.#isReopenDue && fstatSync(descriptor).nlink === 0;
     } catch {
-      return false; // the write says why
+      return false; // the write reports the reason
     }
   }
 
-  /** The rest of a text that went in by half and could not be taken out goes in before all else. */
+  /** Writes the rest of a partial line that could not be removed, before any other text. */
   #putRest(descriptor: number): boolean {
     try {
       while (this.#rest !== undefined) {
@@ -186,7 +187,7 @@ export class LogSink {
     this.#waitingBytes += bytes;
   }
 
-  /** True when all that waited is in the file, and the outage was told (L4). */
+  /** Returns true if all waiting lines are in the file and the outage was reported. */
   #recover(): boolean {
     const outage = this.#outage;
     if (outage === undefined) return true;
@@ -222,11 +223,11 @@ function close(descriptor: number): void {
   try {
     closeSync(descriptor);
   } catch {
-    // A disk that fails tells of lost writes here, and nobody could write them again
+    // A failing disk reports lost writes here, too late to repeat them.
   }
 }
 
-/** Removes what was just appended, if it still is the end of the file. */
+/** Removes the last append if it is still the end of the file. */
 function takeBack(descriptor: number, half: Buffer): boolean {
   try {
     const { size } = fstatSync(descriptor);

@@ -1,17 +1,17 @@
-// Lines of a log file from its end backwards, in pieces: the last few of a file of any size cost little. `node:fs` alone.
+// Reads a log file backwards in pieces, so that the last lines of a large file cost little. Uses `node:fs` only.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 const PIECE_BYTES = 256 * 1024;
 const LINE_FEED = 10;
 
 export interface Span {
-  /** Default 0. */
+  /** Start offset in bytes. Default 0. */
   readonly from?: number;
-  /** Default: the end of the file. */
+  /** End offset in bytes. Default: the end of the file. */
   readonly to?: number;
 }
 
-/** The lines between two positions of an open file, the last one first; empty lines are left out. */
+/** The lines between two offsets of an open file, last line first. Empty lines are skipped. */
 export function* linesBackwards(descriptor: number, { from = 0, to }: Span = {}): Generator<string> {
   let rest: Buffer = Buffer.alloc(0);
   for (let end = to ?? fstatSync(descriptor).size; end > from; ) {
@@ -32,13 +32,13 @@ export function* linesBackwards(descriptor: number, { from = 0, to }: Span = {})
   if (rest.length > 0) yield rest.toString('utf8');
 }
 
-/** The same of a file by its name; nothing where it cannot be read. */
+/** Like `linesBackwards`, by file name. Yields nothing if the file cannot be read. */
 export function* fileBackwards(path: string, span: Span = {}): Generator<string> {
   let descriptor: number;
   try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK); // a FIFO is not waited for
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK); // does not wait for the writer of a FIFO
   } catch {
-    return; // gone since it was seen
+    return; // removed in between
   }
   try {
     if (fstatSync(descriptor).isFile()) yield* linesBackwards(descriptor, span);
@@ -47,7 +47,7 @@ export function* fileBackwards(path: string, span: Span = {}): Generator<string>
   }
 }
 
-/** Fewer bytes where the file has become shorter. */
+/** Returns fewer bytes if the file has become shorter. */
 export function readPiece(descriptor: number, begin: number, end: number): Buffer {
   const bytes = Buffer.allocUnsafe(Math.max(0, end - begin));
   let read = 0;

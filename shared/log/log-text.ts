@@ -1,15 +1,15 @@
-// Text that something has printed (a plugin, a package) as lines of the log: each line stamped, many of them in one write. Put together as bytes
-// in one place that is used again and again: as texts, 200 MB of lines would leave the heap larger by a dozen.
+// Turns text that a plugin or package printed into log lines, many for each write.
+// The lines are built in one reused buffer: as strings, 200 MB of output would grow the heap by about 12 MB.
 import { escapeLine, isAscii } from './redaction.ts';
 
 export interface TextStamp {
   readonly level: 'info' | 'warn';
-  /** Where it was printed: stdout or stderr. */
+  /** Origin of the text: stdout or stderr. */
   readonly source: string;
 }
 
 export interface StampedLines {
-  /** What is written at once; only until the next block is asked for. */
+  /** Bytes to write at once. Valid until the next block is requested. */
   readonly block: Buffer;
   readonly lines: number;
 }
@@ -17,14 +17,14 @@ export interface StampedLines {
 const BLOCK_CHARACTERS = 64 * 1024;
 const HEAD_BYTES = 4 * 1024;
 const STAMPED_BYTES = 192 * 1024;
-/** The end of a line. */
+/** End of a log line. */
 const TAIL = '"}\n';
-/** Where what is where: the block as it came, the end of a line with the head of the next, the stamped lines. */
+/** Layout of the buffer: the input block, the end of a line with the head of the next, the finished lines. */
 const GLUE_AT = BLOCK_CHARACTERS;
 const HEAD_AT = GLUE_AT + TAIL.length;
 const STAMPED_AT = GLUE_AT + HEAD_BYTES;
 
-/** What is escaped in a line, besides what is not ASCII; the line feed ends it. Looked for one by one, each at the speed of memory. */
+/** ASCII characters that must be escaped in a line, except its line feed. Each is searched for with `indexOf`, which is fast. */
 const NOT_PLAIN = [
   '"',
   '\\',
@@ -42,7 +42,7 @@ export class LineStamper {
     this.#base = base;
   }
 
-  /** Blocks of whole lines; empty lines are left out. The text ends with a line feed. */
+  /** Yields blocks of whole lines. Empty lines are skipped. The text must end with a line feed. */
   *blocks(text: string, { level, source }: TextStamp): Generator<StampedLines> {
     const fields = JSON.stringify({ ...this.#base, source }).slice(1, -1);
     for (let from = 0; from < text.length; ) {
@@ -92,7 +92,7 @@ function* escaped(part: string, head: string): Generator<StampedLines> {
   if (lines.length > 0) yield { block: Buffer.from(block), lines: lines.length };
 }
 
-/** Behind the last line feed that a block may hold; a longer line is a block of its own. */
+/** End of the block: after the last line feed within its size. A longer line is a block of its own. */
 function endOfBlock(text: string, from: number): number {
   const last = text.lastIndexOf('\n', from + BLOCK_CHARACTERS - 1);
   const feed = last >= from ? last : text.indexOf('\n', from);

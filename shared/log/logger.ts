@@ -1,9 +1,11 @@
-// The log of a worker: JSON lines with ISO time and level names, each with project and runtimeId, without a secret in any form.
+// The log of a worker: JSON lines with ISO time, level name, project and runtimeId. No line holds a secret.
 //
-//   G1  One line is one write: to a file at once (so that exit, throw, abort and out of memory lose none), to a pipe behind the event loop.
-//   G2  Every line goes through the redaction of shared/log/redaction.ts as a whole: message, fields, error stacks.
-//   G3  A destination that takes nothing (full disk, closed pipe) never throws: lines wait up to 1 MiB, more are counted, and one line says how many were lost, from when to when, once it takes lines again.
-//   G4  After `reopen` the file of the same name is written: nothing is lost over a rename.
+//   LOGGER-1  One line is one write. A file is written synchronously, so exit, throw, abort and out of memory lose no line.
+//             A pipe is written asynchronously, so that its reader cannot block the event loop.
+//   LOGGER-2  Secrets are masked in the finished line: message, fields and error stacks.
+//   LOGGER-3  A destination that takes nothing (full disk, closed pipe) never throws. Up to 1 MiB of lines waits; further lines are counted.
+//             Once the destination works again, one line reports the lost lines and the period.
+//   LOGGER-4  `reopen` opens the file of the same name again. No line is lost when the file is renamed.
 import { fstatSync } from 'node:fs';
 import { type DestinationStream, type Logger, levels, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import type { LogOutage } from '../api/ipc.ts';
@@ -18,32 +20,32 @@ import { escapeLine, maskKeys, SecretRegistry } from './redaction.ts';
 export type { Logger } from 'pino';
 
 export interface LogOptions {
-  /** A file, opened for appending with 0600, or a descriptor (1: stdout). */
+  /** A file, opened for appending with mode 0600, or a descriptor (1: stdout). */
   readonly destination: string | number;
   /** Default `info`. */
   readonly level?: LogLevel;
-  /** On every line: project, runtimeId and what else applies to the whole process. */
+  /** Added to every line: project, runtimeId and other facts about the process. */
   readonly base: Readonly<Record<string, string | number>>;
-  /** Turns a finished line of JSON into what is written, for people at a terminal. Default: the line itself. */
+  /** Formats a finished JSON line, for people at a terminal. Default: the line itself. */
   readonly render?: (line: string) => string;
 }
 
-/** The logger of a process and what its owner does with it. */
+/** The logger of a process, and the operations of its owner. */
 export interface Log {
   readonly logger: Logger;
   readonly secrets: SecretRegistry;
   setLevel(level: LogLevel): void;
-  /** Lines of text that something else has printed, each as a line of the log; the text ends with a line feed. */
+  /** Logs text that other code printed, one log line for each line. The text must end with a line feed. */
   text(text: string, from: { readonly level: 'info' | 'warn'; readonly source: string }): void;
-  /** Lines written by level since the start: `svc_log_messages_total`. */
+  /** Lines written since the start, by level: `svc_log_messages_total`. */
   counts(): Readonly<Record<string, number>>;
-  /** Opens the file of that name anew, after a rotation. Nothing for a descriptor. */
+  /** Reopens the file after a rotation. No effect on a descriptor. */
   reopen(): void;
-  /** Lines kept in memory, the newest last, from number `after` on; `next` is the number to go on from. */
+  /** Lines kept in memory from number `after` on, newest last. `next` is the number to continue from. */
   recent(after: number): { readonly lines: readonly string[]; readonly next: number };
-  /** Writes what still waits, for the last moment of a process; gives what a file did not take. Never throws, never takes long. */
+  /** Writes waiting lines before the process ends. Returns what a file did not take. Never throws and never takes long. */
   flush(): LogOutage | undefined;
-  /** Resolves when a pipe has taken what waited. */
+  /** Resolves when a pipe has taken all waiting lines. */
   drained(): Promise<void>;
 }
 
@@ -98,7 +100,7 @@ export function createLog({ destination, level = 'info', base, render }: LogOpti
   };
 }
 
-/** Plugins throw what they like: frozen, with getters that throw, with causes without end. */
+/** Plugins may throw anything: frozen objects, throwing getters, endless causes. */
 function errorFields(error: unknown): unknown {
   try {
     return stdSerializers.err(error as Error);

@@ -1,9 +1,9 @@
-// Keeps secrets out of text that leaves the process: by value, in each form in which one turns up, and by key.
+// Masks secrets in text that leaves the process: by value, in each of its encodings, and by key.
 //
-//   R1  A registered value is masked in a line in each spelling of the table in secret-spellings.ts; of one that has several lines, like a
-//       private key, also each line of some length: they may come one by one, or be cut off in the middle. So is the password of any URL.
-//   R2  A string under a key whose name ends in token, secret, password, authorization, cookie, api key or the like is masked whatever its value.
-//   R3  What could fake a line or move the cursor (control characters, DEL, bidi marks, line separators) is escaped.
+//   REDACTION-1  A registered value is masked in all its encodings, such as hex, base64 and escaped text. Of a multi-line value, like a
+//                private key, each longer line is masked by itself, because lines may be logged apart. The password of any URL is masked.
+//   REDACTION-2  A string is masked if its key ends in token, secret, password, authorization, cookie, api key or similar.
+//   REDACTION-3  Characters that could fake a line or move the cursor are escaped: controls, DEL, bidi marks and line separators.
 import { SECRET_MASK } from '../secret.ts';
 import { merged, replaced, type Span, TextSearch } from './secret-search.ts';
 import {
@@ -20,19 +20,19 @@ import {
 } from './secret-spellings.ts';
 import { escapeControls, escapeUnseen, UNSEEN } from './visible-text.ts';
 
-/** Shorter values would mask ordinary words; they are kept out by key only. */
+/** Shorter values would mask ordinary words. They are masked by key only. */
 const SHORTEST_VALUE = 4;
-/** In what people wrote to be read, shorter secrets are words that any text may hold. */
+/** In texts written by people, a shorter secret may be an ordinary word. */
 const SHORTEST_SHOWN = 16;
-/** Shorter forms are searched for apart: one of them would slow down the search for all others. */
+/** Shorter forms are searched for separately, because one of them slows down the search for all others. */
 const LONG_FORM = 12;
 
 export class SecretRegistry {
   readonly #values = new Set<string>();
   #plain = new FormSearch([]);
-  /** For texts whose escapes were undone: what is not ASCII stands there as bytes. */
+  /** Search for texts whose escapes were decoded. In such texts non-ASCII characters are UTF-8 bytes. */
   #bytes = this.#plain;
-  /** One of the values would be another one if it were unescaped: then escapes are undone kind by kind as well. */
+  /** True if decoding escapes would change one of the values. Escapes are then also decoded kind by kind. */
   #looksEscaped = false;
   #follower: ((values: readonly string[]) => void) | undefined;
 
@@ -40,7 +40,7 @@ export class SecretRegistry {
     return this.#values;
   }
 
-  /** Registers the texts of secrets; those that were there stay, since an old one may still be in flight. */
+  /** Registers secrets. Former values stay registered, since an old one may still be in use. */
   add(values: Iterable<string>): void {
     const before = this.#values.size;
     for (const value of values) if (value.length >= SHORTEST_VALUE) this.#values.add(value);
@@ -52,18 +52,18 @@ export class SecretRegistry {
     this.#follower?.([...this.#values].slice(before));
   }
 
-  /** Who else has to know them: is told those that are here, and each that comes. One at a time. */
+  /** Calls `tell` with all values now, and again for each new one. One follower at a time. */
   follow(tell: (values: readonly string[]) => void): void {
     this.#follower = tell;
     if (this.#values.size > 0) tell([...this.#values]);
   }
 
-  /** The text with every registered secret masked (R1). */
+  /** The text with every registered secret masked. */
   mask(text: string): string {
     return this.#replace(text, () => SECRET_MASK);
   }
 
-  /** The same, as long as it was. */
+  /** Like `mask`, but the text keeps its length. */
   cover(text: string): string {
     return this.#replace(text, (length) => '*'.repeat(length));
   }
@@ -79,7 +79,7 @@ export class SecretRegistry {
     return found.length === 0 ? text : replaced(text, merged(found), by);
   }
 
-  /** In each text that comes of undoing the escapes of the one before. */
+  /** Searches each result of decoding the text's escapes repeatedly. */
   #findEscaped(text: string, found: Span[], only?: EscapeSign): void {
     let at = text;
     let wide = this.#bytes !== this.#plain;
@@ -98,7 +98,7 @@ export class SecretRegistry {
   }
 }
 
-/** A search for forms, as cheap as their lengths and kinds allow, and for passwords of URLs. */
+/** Searches for forms, grouped by length and kind to keep it cheap, and for passwords in URLs. */
 class FormSearch {
   readonly #always: readonly TextSearch[];
   readonly #lists: TextSearch;
@@ -122,22 +122,22 @@ class FormSearch {
 
 const isWide = ({ text }: Form): boolean => !isAscii(text);
 
-/** As UTF-8, and as an escape writes a character of Latin-1 by its number. */
+/** The form as UTF-8 bytes, and as Latin-1, where an escape names a character by its number. */
 const inBytes = (form: Form): readonly Form[] =>
   isWide(form) ? [{ ...form, text: bytesOf(form.text) }, form] : [form];
 
-/** A backslash before a secret belongs to its first letter (`\n`), and would be left without one. */
+/** Includes an escaping backslash before the secret (`\n`). Without its letter the backslash would escape the mask. */
 function withBackslash(text: string, { begin, end }: Span): Span {
   let slashes = 0;
   while (text.charCodeAt(begin - 1 - slashes) === 92) slashes += 1;
   return { begin: begin - (slashes % 2), end };
 }
 
-/** A text that is shown, like a name, with a mask for each secret in it. */
+/** Masks each secret in a text that is shown to people, such as a name. */
 export function withoutSecrets(text: string, secrets: Iterable<string>): string {
   return [...secrets]
     .filter((secret) => secret.length >= SHORTEST_SHOWN)
-    .sort((a, b) => b.length - a.length) // one may be a part of another
+    .sort((a, b) => b.length - a.length) // one may be part of another
     .reduce((shown, secret) => shown.replaceAll(secret, SECRET_MASK), text);
 }
 
@@ -146,7 +146,7 @@ const SECRET_KEY =
 const KEY_END = '":"';
 const LONGEST_NAME = 16;
 
-/** Masks strings under secret keys in a line of JSON (R2). */
+/** Masks the strings under secret keys in a JSON line. */
 export function maskKeys(line: string): string {
   let masked = '';
   let done = 0;
@@ -162,7 +162,7 @@ export function maskKeys(line: string): string {
   return done === 0 ? line : masked + line.slice(done);
 }
 
-/** The last two letters of the names above: most keys end in others. */
+/** The last two letters of the key names above: a quick check that rules out most keys. */
 const LAST_LETTERS = new Set(
   ['en', 'et', 'rd', 'se', 'on', 'ie', 'ey', 'al', 'ls'].map((pair) => (pair.charCodeAt(0) << 8) | pair.charCodeAt(1)),
 );
@@ -170,7 +170,7 @@ const LAST_LETTERS = new Set(
 const mayEndSecretKey = (line: string, end: number): boolean =>
   LAST_LETTERS.has(((line.charCodeAt(end - 2) | 32) << 8) | line.charCodeAt(end - 1) | 32);
 
-/** Where the closing quote of a string of JSON is. */
+/** Index of the closing quote of a JSON string. */
 function endOfString(line: string, from: number): number | undefined {
   for (let at = line.indexOf('"', from); at !== -1; at = line.indexOf('"', at + 1)) {
     let slashes = 0;
@@ -182,16 +182,16 @@ function endOfString(line: string, from: number): number | undefined {
 
 export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length;
 
-/** Escapes what JSON lets through but a terminal or a line reader acts on (R3); the line stays the same JSON value. */
+/** Escapes characters that JSON allows but a terminal or line reader acts on. The JSON value stays the same. */
 export function escapeLine(line: string): string {
-  if (isAscii(line) && !line.includes('\u007f')) return line; // nearly always, and many times faster than the pattern
+  if (isAscii(line) && !line.includes('\u007f')) return line; // nearly always true, and much faster than the pattern
   return UNSEEN.test(line) ? escapeUnseen(line) : line;
 }
 
-/** Text for a terminal: control characters and bidi marks are shown, not obeyed. Tabs stay. */
+/** Escapes control characters and bidi marks for a terminal. Tabs stay. */
 export const escapeText = (text: string): string => escapeControls(text, '\t');
 
-/** A line that is known to all, as the first one of a key, is none of them. */
+/** The longer lines of a multi-line value. Header lines such as `-----BEGIN` are public and not masked. */
 const longLinesOf = (value: string): readonly string[] =>
   value.includes('\n')
     ? value.split(/\r?\n/).filter((line) => line.length >= SHORTEST_SHOWN && !line.startsWith('-----'))

@@ -1,4 +1,4 @@
-// .svc/reports/: what is kept of workers that fell silent. Bounded in number and bytes, the newest stay. `node:fs` alone.
+// .svc/reports/: reports on workers that fell silent. Number and size are bounded, and the newest stay. Uses `node:fs` only.
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { stableJson, writeFileAtomic } from '../files/atomic-file.ts';
@@ -6,11 +6,11 @@ import { stableJson, writeFileAtomic } from '../files/atomic-file.ts';
 const KEPT = 10;
 const KEPT_BYTES = 2 * 1024 * 1024;
 
-/** One a run of a worker, while its event loop is blocked. */
+/** One file for each worker run, written while its event loop is blocked. */
 export const blockedReportPath = (folder: string, runtimeId: string): string =>
   join(folder, `blocked-${runtimeId}.json`);
 
-/** Writes a report over one of that name, then removes the oldest that are too many or too big. Throws what the file system throws. */
+/** Writes a report, replacing one of the same name, then removes the oldest above the limits. Throws file system errors. */
 export function writeReport(path: string, folder: string, text: string | object): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileAtomic(path, typeof text === 'string' ? text : stableJson(text));

@@ -1,7 +1,7 @@
-// Finds any of many texts in a text, in one pass that skips over most of it (Wu and Manber): a log line costs the same for one secret and for fifty.
+// Finds any of many strings in a text in one pass that skips most of it (Wu and Manber). One secret costs as much as fifty.
 //
-//   H1  The search is exact: what it finds is one of the texts, and none of them stands outside of what it finds.
-//   H2  Where several begin at one place, the longest is taken.
+//   SECRET-SEARCH-1  The search is exact: each match is one of the strings, and no occurrence is missed.
+//   SECRET-SEARCH-2  If several strings match at one index, the longest is taken.
 const BITS = 14;
 const SIZE = 2 ** BITS;
 const MASK = SIZE - 1;
@@ -12,21 +12,21 @@ export interface Span {
   readonly end: number;
 }
 
-/** What is looked for. */
+/** A string to search for. */
 export interface Sought {
   readonly text: string;
-  /** Letters of ASCII count in upper and lower case; the text itself is in lower case. */
+  /** ASCII letters match in both cases. The text itself is in lower case. */
   readonly anyCase?: boolean;
 }
 
 export class TextSearch {
-  /** How far the window may move when it ends in a block of this hash; 0: a text may end here. */
+  /** How far the window may move if it ends in a block with this hash. 0: a string may end here. */
   readonly #shifts = new Uint8Array(SIZE);
   readonly #texts = new Map<number, Sought[]>();
   readonly #window: number;
   readonly #hasTexts: boolean;
 
-  /** Texts of three characters at least. */
+  /** Strings shorter than three characters are ignored. */
   constructor(texts: Iterable<Sought>) {
     const each = new Map([...texts].map((sought) => [`${sought.anyCase === true}${sought.text}`, sought]));
     const known = [...each.values()]
@@ -38,7 +38,7 @@ export class TextSearch {
     for (const sought of known) this.#learn(sought);
   }
 
-  /** Adds each occurrence to `found`, in their order. */
+  /** Adds each match to `found`, in order. */
   find(text: string, found: Span[]): void {
     let from = 0;
     for (let at = this.#first(text, from); at !== undefined; at = this.#first(text, from)) {
@@ -47,7 +47,7 @@ export class TextSearch {
     }
   }
 
-  /** The blocks of the first characters of a text, as many as the shortest has. */
+  /** Hashes the blocks in the first characters of a string, up to the length of the shortest. */
   #learn(sought: Sought): void {
     for (let end = BLOCK - 1; end < this.#window; end += 1) {
       const hash = hashAt(sought.text, end);
@@ -80,12 +80,12 @@ export class TextSearch {
 const isAt = (text: string, begin: number, { text: sought, anyCase = false }: Sought): boolean =>
   text.startsWith(sought, begin) || (anyCase && text.slice(begin, begin + sought.length).toLowerCase() === sought);
 
-/** Of the three characters that end here, whatever the case of letters. */
+/** Hash of the three characters that end here. Case is ignored. */
 const hashAt = (text: string, end: number): number =>
   (((text.charCodeAt(end - 2) | 32) << 10) ^ ((text.charCodeAt(end - 1) | 32) << 5) ^ (text.charCodeAt(end) | 32)) &
   MASK;
 
-/** In the order of their beginnings; those that overlap as one. */
+/** Sorts spans by their start and joins those that overlap. */
 export function merged(spans: readonly Span[]): readonly Span[] {
   const apart: { begin: number; end: number }[] = [];
   for (const { begin, end } of spans.toSorted((a, b) => a.begin - b.begin)) {
@@ -96,7 +96,7 @@ export function merged(spans: readonly Span[]): readonly Span[] {
   return apart;
 }
 
-/** The text with something that fits its length in the place of each span. */
+/** Replaces each span by a text that depends on the span's length. */
 export function replaced(text: string, spans: readonly Span[], by: (length: number) => string): string {
   let result = '';
   let done = 0;

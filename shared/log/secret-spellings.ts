@@ -1,30 +1,30 @@
-// The one table of the ways in which a secret turns up in a text.
+// All encodings in which a secret may appear in a text.
 //
-//   S1  Forms stand in the text as they are: the value itself, hex in either case, base64 and base64url at each of the three alignments, and
-//       its bytes as numbers, as JSON and Node's inspection write a Buffer.
-//   S2  Escapes are undone, up to LEVELS deep, so that any mixture of them is found: of JSON and JavaScript, of URLs, of HTML, and the blanks
-//       between the numbers of a list. A place in what comes of that is a place in the text.
-//   S3  The password of a URL (`scheme://user:password@host`) is a secret that nobody has to know.
+//   SPELLING-1  Direct forms: the value itself, hex in either case, base64 and base64url at each of three alignments, and its bytes as numbers.
+//               Numbers appear when JSON or Node's inspection prints a Buffer.
+//   SPELLING-2  Escapes are decoded up to four levels deep, in any mixture: JSON, JavaScript, URLs, HTML and spaces in number lists.
+//               Positions in the decoded text map back to the original.
+//   SPELLING-3  The password in a URL (`scheme://user:password@host`) counts as a secret even if unregistered.
 import type { Span } from './secret-search.ts';
 
-/** A text that is escaped more often than this is not looked into any further. */
+/** Text with more levels of escaping is not searched further. */
 export const LEVELS = 4;
 
 export interface Form {
   readonly text: string;
-  /** Letters count in upper and lower case. */
+  /** Letters match in both cases. */
   readonly anyCase?: boolean;
-  /** Numbers of bytes: found only where a text has a list (`mayHoldList`). */
+  /** The bytes as numbers. Searched for only if a text has a list (`mayHoldList`). */
   readonly isList?: boolean;
 }
 
 const SHORTEST_VALUE = 4;
 const SHORTEST_FORM = 6;
-/** Of a Buffer Node shows no more bytes than this, and of an array no more numbers. */
+/** Node prints no more bytes of a Buffer than this, and no more numbers of an array. */
 const SHOWN_BYTES = 50;
 const SHOWN_NUMBERS = 100;
 
-/** S1: of a value, and of the bytes that stand for it in UTF-8, each byte as one character. */
+/** The direct forms of a value, and of its UTF-8 bytes taken as one character each. */
 export function formsOf(value: string): readonly Form[] {
   const bytes = Buffer.from(value);
   const hex = bytes.toString('hex');
@@ -47,7 +47,7 @@ export function formsOf(value: string): readonly Form[] {
 
 const hexList = (bytes: Buffer): string => bytes.toString('hex').replaceAll(/(..)(?!$)/g, '$1 ');
 
-/** The characters of base64 that depend on the value alone, when zero, one or two bytes stand before it. */
+/** The base64 characters that depend only on the value, with zero, one or two bytes before it. */
 function base64Forms(value: Buffer, before: number): readonly string[] {
   const bytes = Buffer.concat([Buffer.alloc(before), value]);
   const first = Math.ceil((before * 8) / 6);
@@ -55,14 +55,14 @@ function base64Forms(value: Buffer, before: number): readonly string[] {
   return [text, text.replaceAll('+', '-').replaceAll('/', '_')];
 }
 
-/** What a list begins with: `[97,98]`, `<Buffer 61 62>`, `{"0":97,"1":98}`. */
+/** Beginnings of a list: `[97,98]`, `<Buffer 61 62>`, `{"0":97,"1":98}`. */
 export const mayHoldList = (text: string): boolean =>
   text.includes('[') || text.includes('<Buffer ') || text.includes('{"0":');
 
-/** A text with its escapes undone once. */
+/** A text with one level of escapes decoded. */
 export class Unescaped {
   readonly text: string;
-  /** For each piece that was an escape: where it begins and ends in the text that it was in, and in this one. */
+  /** For each escape: its span in the original text and its position in the decoded one. */
   readonly #pieces: readonly Piece[];
 
   constructor(text: string, pieces: readonly Piece[]) {
@@ -70,12 +70,12 @@ export class Unescaped {
     this.#pieces = pieces;
   }
 
-  /** The place in the text that this one was made of; escapes are never cut. */
+  /** Maps a span back to the original text. Escapes are never cut. */
   sourceOf({ begin, end }: Span): Span {
     return { begin: this.#place(begin).begin, end: this.#place(end - 1).end };
   }
 
-  /** Of one character. */
+  /** The span of one character. */
   #place(at: number): Span {
     let low = 0;
     let high = this.#pieces.length;
@@ -93,7 +93,7 @@ export class Unescaped {
 }
 
 interface Piece extends Span {
-  /** Where it stands now. */
+  /** Position in the decoded text. */
   readonly to: number;
   readonly length: number;
 }
@@ -101,7 +101,7 @@ interface Piece extends Span {
 const HEX = '[0-9a-fA-F]';
 /** `\ud83d\ude00`, `\u{61}`, `\u0061`, `\x61`, `\n`. */
 const OF_SCRIPT = String.raw`\\(?:u([dD][89abAB]${HEX}{2})\\u([dD][c-fC-F]${HEX}{2})|u\{(${HEX}{1,6})\}|u(${HEX}{4})|x(${HEX}{2})|([bfnrtv"'\\/]))`;
-/** `%61`, and `%u0061` of old scripts. */
+/** `%61`, and the older `%u0061`. */
 const OF_URL = `%(${HEX}{2})|%u(${HEX}{4})`;
 const OF_HTML = `&(?:#(\\d{1,7})|#[xX](${HEX}{1,6})|(amp|lt|gt|quot|apos));`;
 const OF_LIST = String.raw`(,)\s+(?=\d)`;
@@ -110,22 +110,22 @@ const ESCAPE_OR_WIDE = new RegExp(`${ESCAPE.source}|([^\\0-\\x7f])`, 'gu');
 const LETTERS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Looked for one by one, each at the speed of memory: most texts have none of them. */
+/** Quick check with `indexOf`: most texts have no escapes. */
 export const mayHoldEscape = (text: string): boolean =>
   text.includes('\\') || text.includes('%') || text.includes('&') || (text.includes('[') && /\d,\s+\d/.test(text));
 
-/** What an escape begins with. */
+/** First characters of an escape. */
 export type EscapeSign = '\\' | '%' | '&';
 export const ESCAPE_SIGNS: readonly EscapeSign[] = ['\\', '%', '&'];
 
 export interface UnescapeOptions {
-  /** What is not ASCII becomes bytes of UTF-8, each one a character, also where it stands in the text itself: an escape may stand for one of them. */
+  /** Characters beyond ASCII become UTF-8 bytes, one character each. Literal ones do, too, because an escape may stand for one of those bytes. */
   readonly wide: boolean;
-  /** Escapes with this sign alone. A secret may hold the sign of another: its own letters are no escape. */
+  /** Decodes only escapes with this sign. A secret may itself contain another sign, which must then stay as it is. */
   readonly only?: EscapeSign | undefined;
 }
 
-/** S2; undefined where nothing is escaped. */
+/** Decodes one level of escapes. Undefined if there are none. */
 export function unescapeOnce(text: string, { wide, only }: UnescapeOptions): Unescaped | undefined {
   if (!mayHoldEscape(text)) return undefined;
   const pieces: Piece[] = [];
@@ -164,7 +164,7 @@ export const bytesOf = (text: string): string => Buffer.from(text).toString('lat
 
 const URL_PASSWORD = /(:\/\/[^\s/?#"'<>\\:@]{0,256}:)([^\s/?#"'<>\\]+)@/g;
 
-/** S3. Adds to `found`: nearly every text has none, and costs no list. */
+/** Finds passwords in URLs. Adds to `found`, so that the usual text without any allocates no list. */
 export function findUrlPasswords(text: string, found: Span[]): void {
   if (!text.includes('//')) return; // a colon is in every line of JSON
   for (const { index, 1: before = '', 2: password = '' } of text.matchAll(URL_PASSWORD)) {

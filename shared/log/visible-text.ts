@@ -1,9 +1,9 @@
-// Characters that are no text to look at: whoever reads past them takes one text for another, and a terminal obeys some of them. Pure.
+// Characters that have no visible shape. They can make two texts look alike, and terminals obey some of them. Pure.
 //
-//   V1  UNSEEN: controls, marks of the direction of writing, separators of lines, and what no font shows. What joins letters and picks the shape
-//       of an emoji (U+200C, U+200D, U+FE00 to U+FE0F) is text.
-//   V2  `plainName`: of a name that somebody gave (a button, a file, an account), the text that is seen, in one line.
-//   V3  `escapeUnseen`: for terminals and logs, each of them as `\u202e`.
+//   VISIBLE-TEXT-1  `UNSEEN` covers controls, bidi marks, line separators and invisible characters. U+200C, U+200D and U+FE00 to U+FE0F are not
+//                   included: they join letters or select the shape of an emoji.
+//   VISIBLE-TEXT-2  `plainName` returns the visible text of a name (a button, file or account) on one line.
+//   VISIBLE-TEXT-3  `escapeUnseen` writes each such character as `\u202e`, for terminals and logs.
 
 const MARKS = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
 const INVISIBLE =
@@ -11,29 +11,29 @@ const INVISIBLE =
 const SEPARATORS = '\\u2028\\u2029';
 const CONTROLS = '\\u007f-\\u009f';
 
-/** Of these JSON escapes none: V1 but for the controls of ASCII. */
+/** The unseen characters that JSON does not escape: all except ASCII controls. */
 export const UNSEEN = new RegExp(`[${CONTROLS}${SEPARATORS}${MARKS}${INVISIBLE}]`, 'u');
 const UNSEEN_ALL = new RegExp(UNSEEN, 'gu');
 const NOT_IN_NAMES = new RegExp(`[${MARKS}${INVISIBLE}]`, 'gu');
 const BREAKS = new RegExp(`[\\u0000-\\u0020${CONTROLS}${SEPARATORS}]+`, 'gu');
 const NOTHING_SEEN = '…';
 
-/** V2. */
+/** The visible text of a name, on one line. */
 export function plainName(name: string): string {
   const plain = name.replace(NOT_IN_NAMES, '').replace(BREAKS, ' ').trim();
   return plain === '' ? NOTHING_SEEN : plain;
 }
 
-/** V3, but for the controls of ASCII, which JSON escapes by itself. */
+/** Escapes unseen characters except ASCII controls, which JSON escapes itself. */
 export const escapeUnseen = (text: string): string => text.replace(UNSEEN_ALL, unicodeEscape);
 
-/** V3; line feeds and tabs stay where they are named. */
+/** Escapes all unseen characters except those in `kept`, such as line feeds and tabs. */
 export function escapeControls(text: string, kept: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   return escapeUnseen(text.replace(/[\u0000-\u001f]/g, (one) => (kept.includes(one) ? one : unicodeEscape(one))));
 }
 
-/** By units: a character beyond the first plane is two of them. */
+/** Escapes each UTF-16 code unit: a character beyond U+FFFF has two. */
 const unicodeEscape = (character: string): string =>
   Array.from(
     { length: character.length },

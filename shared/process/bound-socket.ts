@@ -1,4 +1,4 @@
-// A socket that is bound and not listened on: nobody else gets the address, and nobody is let in yet. The one file that touches Node's private API.
+// A socket that is bound but does not listen: the address is reserved and no connection is accepted. The only use of Node's private API.
 import net from 'node:net';
 import { getSystemErrorName } from 'node:util';
 
@@ -8,9 +8,9 @@ export interface Address {
   readonly port: number;
 }
 
-/** What `server.listen` takes. */
+/** A handle that `server.listen` accepts. */
 export interface BoundHandle {
-  /** None on Windows. */
+  /** Missing on Windows. */
   readonly fd?: number;
   getsockname(address: Record<string, unknown>): number;
   close(): void;
@@ -23,27 +23,27 @@ type CreateHandle = (
 /** Whether this Node can bind without listening. */
 export const canBind = (): boolean => createHandle() !== undefined;
 
-/** The socket, or the code of the error; `ENOTSUP` where this Node cannot. */
+/** Returns the socket or an error code. `ENOTSUP` if this Node cannot bind without listening. */
 export function bindSocket({ host, port }: Address): BoundHandle | string {
   const create = createHandle();
   if (create === undefined) return 'ENOTSUP';
-  // Not isIPv6: it compiles a pattern that is 5 ms of a start, and isIP comes to that last.
+  // isIPv6 compiles a pattern, which takes 5 ms of a start. isIP tests IPv6 last and avoids it here.
   const handle = create(host, port, net.isIP(host) === 6 ? 6 : 4);
   if (typeof handle === 'number') return getSystemErrorName(handle);
-  const late = handle.getsockname({}); // an address in use is told here, not by the bind
+  const late = handle.getsockname({}); // an address in use is reported here, not by the bind
   if (late === 0) return handle;
   handle.close();
   return getSystemErrorName(late);
 }
 
-/** The socket of a descriptor that came with the process, where it is one for TCP; a Node that cannot tell takes what it is given. */
+/** A socket inherited as a file descriptor. Undefined if it is no TCP socket. A Node that cannot check accepts any descriptor. */
 export function adoptSocket(fd: number): BoundHandle | { readonly fd: number } | undefined {
   const create = createHandle();
   if (create === undefined) return { fd };
   const handle = create(null, null, null, fd);
-  if (typeof handle === 'number') return undefined; // of datagrams
+  if (typeof handle === 'number') return undefined; // a UDP socket
   if ('getsockname' in handle) return handle;
-  (handle as BoundHandle).close(); // of the Unix kind
+  (handle as BoundHandle).close(); // a Unix socket
   return undefined;
 }
 

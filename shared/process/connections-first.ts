@@ -1,11 +1,11 @@
-// Who connects comes first. A turn of the event loop takes one connection, however many wait (libuv from 1.45 on), and then does all that there is
-// to do for those that are open: in a flood turns are long, and a platform that connects waits for many seconds, though it gives a delivery three.
-// So while connections come, a turn after the other, nothing begins; where none waits this costs nobody more than the end of his turn.
+// Accepts waiting connections before other work. libuv (from 1.45) accepts one connection in each turn of the event loop.
+// In a flood each turn is long, so a new connection could wait many seconds. A platform allows only 3 s for a delivery.
+// As long as each turn brings a connection, new work is held back. Without waiting connections this costs one turn.
 //
-//   F1  What waits begins in the order in which it came.
-//   F2  Bounded: whoever connects without end holds work up for half of the time.
+//   CONNECTIONS-1  Held work begins in the order in which it came.
+//   CONNECTIONS-2  An endless stream of connections holds work back for at most half of the time.
 
-/** Hundreds of connections. */
+/** Time for hundreds of connections. */
 const HOLD_MS = 500;
 
 let waiting: (() => void)[] = [];
@@ -13,7 +13,7 @@ let isHolding = false;
 let cameInTurn = false;
 let freeUntil = 0;
 
-/** To be called for each connection that was taken. */
+/** Called for each accepted connection. */
 export function tookConnection(): void {
   cameInTurn = true;
   if (isHolding || performance.now() < freeUntil) return;
@@ -21,7 +21,7 @@ export function tookConnection(): void {
   const endsAt = performance.now() + HOLD_MS;
   const look = (): void => {
     const isLate = performance.now() >= endsAt;
-    if (isLate) freeUntil = performance.now() + HOLD_MS; // F2
+    if (isLate) freeUntil = performance.now() + HOLD_MS; // work gets the same time free of holding
     if (isLate || !cameInTurn) return release();
     cameInTurn = false;
     setImmediate(look);
@@ -29,15 +29,15 @@ export function tookConnection(): void {
   setImmediate(look);
 }
 
-/** Whether what would begin now has to wait. */
+/** Whether new work must wait. */
 export const isHoldingForConnections = (): boolean => isHolding;
 
-/** Undefined: begin at once; else begin when it resolves. */
+/** Undefined: begin at once. Otherwise begin when the promise resolves. */
 export function afterConnections(): Promise<void> | undefined {
   return isHolding ? new Promise((resolve) => waiting.push(resolve)) : undefined;
 }
 
-/** F1. */
+/** Begins the held work in order. */
 function release(): void {
   isHolding = false;
   const due = waiting;

@@ -1,20 +1,20 @@
-// The exit codes. Every process of svc ends with one of these and nothing else decides them.
+// The exit codes. Every process of svc exits with one of these.
 
-/** What each exit code means; the names are used in code, the numbers are what operators and supervisors see. */
+/** Code uses the names; operators and supervisors see the numbers. */
 export const EXIT = {
-  /** Done; stopped on request; status: up and ready. */
+  /** Done; stopped on request; for `status`: up and ready. */
   ok: 0,
-  /** Failed or refused; status: alive but not ready. */
+  /** Failed or refused; for `status`: alive but not ready. */
   failed: 1,
   /** Wrong usage of the command line. */
   usage: 2,
-  /** Status: nothing there, not installed. */
+  /** For `status`: no host runs, or none is installed. */
   absent: 3,
-  /** Worker: the Console or the CLI asked for a restart; drained first. */
+  /** Worker: the Console or the CLI requested a restart. The worker drained first. */
   restartRequested: 51,
-  /** Worker: the runtime itself needs a restart; drained first. */
+  /** Worker: the runtime itself needs a restart. The worker drained first. */
   restartRequired: 75,
-  /** Configuration or secrets invalid: a restart cannot help. */
+  /** Invalid configuration or secrets: a restart cannot help. */
   config: 78,
   /** Second SIGINT on a terminal: forced stop. */
   forced: 130,

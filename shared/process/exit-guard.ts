@@ -1,15 +1,15 @@
-// Code of plugins runs in processes of svc and does not end them: while this holds, `process.exit` throws. So its end is a fault of that code,
-// told with its place, and a code that only svc may end with (0: stay down) means what it says.
+// Keeps plugin code from ending the process: while the guard is active, `process.exit` throws.
+// The call is then reported as a fault with its source line. Exit codes with a meaning, such as 0 (stay down), remain svc's own.
 import { SvcError } from '../svc-error.ts';
 
-/** Until the function that it gives is called, by whoever ends the process. */
+/** Active until the returned function is called by the code that ends the process. */
 export function refuseExit(): () => void {
   const ways = process as unknown as Ways;
   const { exit, reallyExit } = ways;
   ways.exit = (code) => {
     throw refusal('exit', code);
   };
-  // Packages reach for what `exit` ends with. An `exit` that somebody kept from before the guard may go on to it.
+  // Some packages call `reallyExit`, which `exit` uses internally. An `exit` that was saved before the guard may still use it.
   ways.reallyExit = (code) => {
     if (ways._exiting === true) return reallyExit.call(process, code);
     throw refusal('reallyExit', code);

@@ -1,16 +1,16 @@
-// Named places at which the crash kit ends or disturbs the process. `FAILPOINTS` is a constant of the build: false in the
-// production bundle, so that every `if (FAILPOINTS) …` and every name in it is gone there (a test reads the bundle).
+// Named points at which crash tests kill or disturb the process. `FAILPOINTS` is a build constant, false in production.
+// The bundler then removes every `if (FAILPOINTS) …` with its names.
 //
-// SVC_FAILPOINTS is a list like `stored=kill@3,writer.sync=error@2`: what happens at which pass of which point.
+// SVC_FAILPOINTS is a list like `stored=kill@3,writer.sync=error@2`: point, action, and the pass on which the action happens.
 
 declare global {
-  /** Replaced by the bundler; true where the sources run as they are. */
+  /** Replaced by the bundler. True if the sources run unbundled. */
   var FAILPOINTS: boolean;
 }
-// The one assignment at import time: without a bundler somebody has to define the constant.
+// The only assignment at import time: without a bundler the constant must be defined at run time.
 (globalThis as { FAILPOINTS?: boolean }).FAILPOINTS ??= true;
 
-/** Called at a named place; may never come back. */
+/** Called at a named point. May never return. */
 export type Failpoint = (name: string) => void | Promise<void>;
 
 export const noFailpoint: Failpoint = () => {};
@@ -20,7 +20,7 @@ interface Rule {
   pass: number;
 }
 
-/** Failpoints as the environment of a test process asks for them. */
+/** Failpoints requested by the environment of a test process. */
 export function failpointsOf(text: string | undefined): Failpoint {
   if (text === undefined || text === '') return noFailpoint;
   const rules = new Map(text.split(',').map((entry) => parseRule(entry)));

@@ -1,4 +1,4 @@
-// A worker in a container whose first process is a shell that svc itself has put there: supervisor/cli/start/first-process.ts does, the worker is told by this.
+// Tells a worker that its parent is a shell. svc starts that shell as a container's first process (pid 1), to reap orphans.
 
-/** Set for the child of that shell, and for no child of its own. */
+/** Set for the child of that shell only, and not passed on. */
 export const INIT_VARIABLE = 'SVC_INIT';

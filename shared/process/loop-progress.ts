@@ -1,16 +1,16 @@
-// What tells a busy event loop from one that hangs: parts that do one thing after the other tell here when one of them begins. A loop that is so
-// busy that its timers are late still makes progress; one that is stuck in a single piece of work tells nothing.
+// Distinguishes a busy event loop from a hanging one. Components report here whenever a piece of work begins.
+// A busy loop with late timers still reports progress; a loop stuck in one piece of work does not.
 
 let dueAt = Number.POSITIVE_INFINITY;
 let told: (now: number) => number = () => Number.POSITIVE_INFINITY;
 
-/** `tell` is called with the time of a progress that is due, and gives when the next one is. One listener a process. */
+/** Calls `tell` with the time of a due report; `tell` returns when the next is due. One listener for each process. */
 export function listenToProgress(tell: (now: number) => number): void {
   told = tell;
   dueAt = 0;
 }
 
-/** To be called when work begins; `now` is monotonic milliseconds. Costs a comparison. */
+/** Called when work begins. `now` is monotonic milliseconds. Costs one comparison. */
 export function madeProgress(now: number): void {
   if (now >= dueAt) dueAt = told(now);
 }

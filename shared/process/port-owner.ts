@@ -1,9 +1,9 @@
-// Who holds a TCP port, and whether one could be bound: for messages that name a process instead of EADDRINUSE.
+// Finds the process that holds a TCP port, so that messages can name it instead of EADDRINUSE.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { commandOf } from './process-identity.ts';
 
-/** The code of the error with which an address cannot be bound now; undefined when it can. */
+/** The error code if the address cannot be bound now. Undefined if it can. */
 export function bindFault(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -12,7 +12,7 @@ export function bindFault(host: string, port: number): Promise<string | undefine
   });
 }
 
-/** The pid that listens on a port, where /proc tells and the process is ours to look into. */
+/** Pid that listens on a port, if /proc shows it and this user may read that process. */
 export function listenerOf(port: number): number | undefined {
   const inodes = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) => listeningInodes(table, port)));
   if (inodes.size === 0) return undefined;
@@ -25,7 +25,7 @@ export function listenerOf(port: number): number | undefined {
   return undefined;
 }
 
-/** The same for people: pid and command line. */
+/** Pid and command line of the port's holder, for messages. */
 export function holderOf(port: number): string {
   const pid = listenerOf(port);
   return pid === undefined ? 'another process' : `pid ${pid} (${commandOf(pid)})`;
@@ -51,7 +51,7 @@ function entries(path: string): string[] {
   try {
     return readdirSync(path);
   } catch {
-    return []; // gone, or not ours
+    return []; // gone, or another user's
   }
 }
 

@@ -1,20 +1,22 @@
-// Who is on the way to listen on a port. Linux lets two sockets be bound to one address as long as neither listens, so that of two hosts that
-// start in the same moment one would learn only at its `listen` that it has lost, long after it began. An abstract Unix socket, in the same
-// network namespace as the port, lets one go after the other; the kernel takes it back when its holder dies. Elsewhere the bind is exclusive.
+// Reserves a port for a host that is about to listen. Linux allows two sockets on one address until one listens.
+// Of two hosts that start at once, one would then fail only at its `listen`, long after it began.
+// An abstract Unix socket, in the port's network namespace, makes them take turns. The kernel frees it when its holder dies.
+// On other systems the bind itself is exclusive.
 //
-//   P1  By the port alone, since addresses overlap: whoever waits binds once the other listens, and is refused then if it is the same address.
-//   P2  Any user can take such a name, as any user can take such a port: nobody waits for it for ever. Ports that only root takes have no turns,
-//       or anybody could keep a host from them.
+//   PORT-TURN-1  Turns are by port alone, since addresses overlap. A waiting host binds after the other listens, and fails if the address is the
+//                same.
+//   PORT-TURN-2  Any user can hold such a name, so no host waits for it forever. Ports below 1024 have no turns, so that no user can block root's
+//                host.
 import { connect, createServer, type Socket } from 'node:net';
 import { within } from '../time/abort.ts';
 
-/** Gives the turn back; again does nothing. */
+/** Ends the turn. A second call does nothing. */
 export type EndTurn = () => void;
 
 const NO_TURN: EndTurn = () => {};
 const FIRST_OF_ALL_USERS = 1_024;
 
-/** The turn, or undefined while another process has it. */
+/** Takes the turn. Undefined while another process has it. */
 export function tryTurn(port: number): Promise<EndTurn | undefined> {
   if (process.platform !== 'linux' || port < FIRST_OF_ALL_USERS) return Promise.resolve(NO_TURN);
   return new Promise((resolve) => {
@@ -37,11 +39,11 @@ export function tryTurn(port: number): Promise<EndTurn | undefined> {
 
 export interface TurnOptions {
   readonly patienceMs: number;
-  /** Called where it takes longer than that. */
+  /** Called if the wait takes longer than `afterMs`. */
   readonly waits?: { readonly afterMs: number; say(): void };
 }
 
-/** The turn once others have had theirs, or after `patienceMs`. */
+/** Resolves once the turn is taken, or after `patienceMs` without it. */
 export async function takeTurn(port: number, { patienceMs, waits }: TurnOptions): Promise<EndTurn> {
   let isLate = false;
   const saying = waits === undefined ? undefined : setTimeout(() => waits.say(), waits.afterMs);
@@ -62,7 +64,7 @@ export async function takeTurn(port: number, { patienceMs, waits }: TurnOptions)
 
 const nameOf = (port: number): string => `\0svc-listen-${port}`;
 
-/** Its holder lets go of those who wait when it gives the turn back, and so does its death. */
+/** The holder closes the sockets of waiting hosts when its turn ends. Its death closes them, too. */
 const endOfTurn = (port: number): Promise<void> =>
   new Promise((resolve) => {
     const socket = connect(nameOf(port));

@@ -1,28 +1,28 @@
-// Which process a record speaks of: pid, start time and boot, because pids come round. A number alone is never signalled.
+// Identifies a process by pid, start time and boot, because pids are reused. A process is never signalled by its pid alone.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Clock ticks since boot (Linux) or the start time as `ps` prints it; `unknown` where neither can be had. */
+  /** Clock ticks since boot (Linux), or the start time as `ps` prints it. `unknown` if neither is available. */
   readonly start: string;
   readonly boot: string;
 }
 
-/** The identity of a live process; undefined when there is none of that pid. */
+/** The identity of a live process. Undefined if there is none with that pid. */
 export function identify(pid: number): ProcessIdentity | undefined {
   const start = startOf(pid);
   return start === undefined ? undefined : { pid, start, boot: bootId() };
 }
 
-/** Whether exactly that process is still alive (a zombie is not). */
+/** Whether exactly that process is alive. A zombie is not. */
 export function isAlive(identity: ProcessIdentity): boolean {
   return isThisBoot(identity.boot) && startOf(identity.pid) === identity.start;
 }
 
 /**
- * Whether it is alive, and of the project in that folder, where its processes work: in a copy of a project records speak of those of the
- * original. Only Linux tells; where it cannot be asked, it is taken for one of it.
+ * Whether the process is alive and works in that project folder. In a copied project, records name processes of the original.
+ * Only Linux tells the folder. If it is unknown, the process counts as this project's.
  */
 export function isAliveIn(project: string, identity: ProcessIdentity): boolean {
   if (!isAlive(identity)) return false;
@@ -34,7 +34,7 @@ export function isAliveIn(project: string, identity: ProcessIdentity): boolean {
   }
 }
 
-/** A hardened unit hides the boot from its processes: then pid and start time alone have to fit. */
+/** A hardened systemd unit hides the boot id. Then pid and start time alone must match. */
 export const isThisBoot = (boot: string): boolean => boot === UNKNOWN || bootId() === UNKNOWN || boot === bootId();
 
 const UNKNOWN = 'unknown';
@@ -49,12 +49,12 @@ export function bootId(): string {
   return boot ?? UNKNOWN;
 }
 
-/** Monotonic milliseconds since boot, the same in every process; they stand still while the machine sleeps. */
+/** Monotonic milliseconds since boot, the same in every process. The clock stops while the machine is suspended. */
 export function bootClock(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
-/** What runs under a pid, for people: its command line, cut. */
+/** The truncated command line of a process, for messages. */
 export function commandOf(pid: number): string {
   const text =
     process.platform === 'linux'
@@ -63,17 +63,17 @@ export function commandOf(pid: number): string {
   return (text ?? '').trim().slice(0, 120);
 }
 
-/** Whether a process was given that variable when it began; only Linux tells, and only of one's own. */
+/** Whether a process started with that environment variable. Linux only, and only for this user's processes. */
 export const beganWith = (pid: number, name: string, value: string): boolean =>
   readText(`/proc/${pid}/environ`)?.split('\0').includes(`${name}=${value}`) ?? false;
 
-/** By SIGSTOP or a debugger; only Linux tells. */
+/** Whether the process was stopped by SIGSTOP or a debugger. Linux only. */
 export const isStopped = (pid: number): boolean => /^[Tt]$/.test(statOf(pid)?.state ?? '');
 
-/** What Linux tells of a process. */
+/** Fields of /proc/<pid>/stat. */
 export interface ProcessStat {
   readonly state: string;
-  /** It has ended, and its parent has not asked how. */
+  /** The process has exited, and its parent has not reaped it. */
   readonly isZombie: boolean;
   readonly parent: number;
   readonly group: number;
@@ -82,11 +82,11 @@ export interface ProcessStat {
   readonly start: string;
 }
 
-/** Undefined where there is no such process, or no such kernel. */
+/** Undefined if there is no such process, or no /proc. */
 export function statOf(pid: number): ProcessStat | undefined {
   const stat = readText(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
-  // The second field is the command in brackets and may hold blanks and brackets; these are the ones after it.
+  // The second field is the command in parentheses, which may contain spaces and parentheses. These are the fields after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state = '', parent, group, session] = fields;
   const isZombie = state === 'Z' || state === 'X';
@@ -100,7 +100,7 @@ export function statOf(pid: number): ProcessStat | undefined {
   };
 }
 
-/** The pids of Linux, as far as this account may see them; none elsewhere. */
+/** All pids visible to this user on Linux. Empty elsewhere. */
 export function processes(): readonly number[] {
   try {
     return readdirSync('/proc')
@@ -121,7 +121,7 @@ function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch {
-    return undefined; // no such process, or no such kernel
+    return undefined; // no such process, or no /proc
   }
 }
 
@@ -130,6 +130,6 @@ function run(program: string, args: readonly string[]): string | undefined {
     const text = execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
     return text === '' ? undefined : text;
   } catch {
-    return undefined; // `ps` ends with 1 where there is no such process
+    return undefined; // `ps` exits with 1 if there is no such process
   }
 }

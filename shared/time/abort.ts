@@ -1,8 +1,8 @@
-// Waiting under an AbortSignal: delay, race with a deadline.
+// Waiting with an AbortSignal: delay, and race with a deadline.
 import { setMaxListeners } from 'node:events';
 import { type Clock, systemClock } from './clock.ts';
 
-/** A controller whose signal many wait on at once, for as long as the process lives: no warning about the number of listeners. */
+/** A controller whose signal has many listeners for the life of the process. Turns off Node's warning about their number. */
 export function sharedAbort(): AbortController {
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
@@ -11,10 +11,7 @@ export function sharedAbort(): AbortController {
 
 type Listener = EventListenerOrEventListenerObject;
 
-/**
- * Aborts with `source`. For code that is not ours: what a listener throws goes to `failed`, where Node would take it for an error that
- * nobody caught.
- */
+/** A signal that aborts with `source`, for plugin code. Errors of its listeners go to `failed`; Node would treat them as uncaught. */
 export function guardedSignal(source: AbortSignal, failed: (error: unknown) => void): AbortSignal {
   const controller = sharedAbort();
   const { signal } = controller;
@@ -61,7 +58,7 @@ export function guardedSignal(source: AbortSignal, failed: (error: unknown) => v
   return signal;
 }
 
-/** Resolves after `delayMs`; rejects with the signal's reason when it aborts first. */
+/** Resolves after `delayMs`. Rejects with the signal's reason if it aborts first. */
 export function delay(delayMs: number, signal?: AbortSignal, clock: Clock = systemClock): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(reasonOf(signal));
@@ -79,18 +76,18 @@ export function delay(delayMs: number, signal?: AbortSignal, clock: Clock = syst
 
 export interface Limit<L> {
   readonly ms: number;
-  /** What stands for the result when the time is over. */
+  /** The result if time runs out. */
   readonly late: L;
   readonly clock?: Clock;
 }
 
-/** What `work` gives, or `late` when it has not settled in time; the loser's rejection is defused. */
+/** Returns the result of `work`, or `late` if it has not settled in time. A later rejection is ignored. */
 export async function within<T, L>(work: Promise<T>, { ms, late, clock = systemClock }: Limit<L>): Promise<T | L> {
   let timer: { cancel(): void } | undefined;
   const limit = new Promise<L>((resolve) => {
     timer = clock.after(ms, () => resolve(late), { background: false });
   });
-  work.catch(() => {}); // a rejection after the limit has nobody left to hear it
+  work.catch(() => {}); // a rejection after the limit has no listener
   try {
     return await Promise.race([work, limit]);
   } finally {

@@ -1,16 +1,16 @@
-// Jittered exponential delay that resets after a minimum uptime, for loops that never give up; waits that somebody else names.
+// Exponential delay with jitter for loops that never give up, reset after a minimum uptime. Also checks waits that a platform requests.
 
 export interface BackoffOptions {
-  /** First delay. Default 1 000. */
+  /** First delay in ms. Default 1 000. */
   readonly firstMs?: number;
-  /** Longest delay. Default 60 000. */
+  /** Longest delay in ms. Default 60 000. */
   readonly mostMs?: number;
-  /** How long a success has to last before the delay starts again from the first. Default 30 000. */
+  /** Uptime in ms that resets the delay to the first. Default 30 000. */
   readonly resetAfterMs?: number;
   readonly random?: () => number;
 }
 
-/** Delay before attempt number `failures` (1 = first retry): full jitter over the upper half. */
+/** Delay before retry number `failures` (1 = first retry): random within the upper half. */
 export function backoffDelay(
   failures: number,
   { firstMs = 1_000, mostMs = 60_000, random = Math.random }: BackoffOptions = {},
@@ -19,7 +19,7 @@ export function backoffDelay(
   return Math.round(ceiling / 2 + (random() * ceiling) / 2);
 }
 
-/** Failures in a row after one more, where the try before it had lasted `uptimeMs`. */
+/** Failures in a row after one more. `uptimeMs` is how long the last attempt had worked. */
 export function nextFailures(
   failures: number,
   uptimeMs: number,
@@ -30,7 +30,7 @@ export function nextFailures(
 
 const LONGEST_WAIT_MS = 365 * 86_400_000;
 
-/** A wait that somebody else names, as it can be stored: whole, at most a year; undefined where it is none. */
+/** A requested wait in whole milliseconds, at most a year. Undefined if it is no number. */
 export function wholeWaitMs(ms: unknown): number | undefined {
   if (typeof ms !== 'number' || !Number.isFinite(ms)) return undefined;
   return Math.ceil(Math.min(Math.max(0, ms), LONGEST_WAIT_MS));

@@ -1,17 +1,17 @@
-// How far another machine's clock is from ours, by the Date header of its answer.
+// Measures how far another machine's clock is off, from the Date header of its answer.
 
-/** Clocks that are further apart are worth a warning. */
+/** A larger difference causes a warning. */
 export const MOST_SKEW_MS = 5_000;
 const HEADER_RESOLUTION_MS = 1_000;
 
 export interface ToldTime {
-  /** What the other machine said. */
+  /** The other machine's time. */
   readonly told: number;
-  /** Ours when it was asked, and when the answer was here: it was on its way for a while. */
+  /** Our time at the request and at the answer. The other time lies somewhere between. */
   readonly askedAt: number;
   readonly answeredAt: number;
 }
 
-/** 0 where the time that was told fits between question and answer; a header has whole seconds. */
+/** 0 if the other time fits between request and answer, with the header's resolution of a second. */
 export const skewMs = ({ told, askedAt, answeredAt }: ToldTime): number =>
   Math.max(0, askedAt - HEADER_RESOLUTION_MS - told, told - answeredAt);

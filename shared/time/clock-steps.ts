@@ -1,7 +1,7 @@
-// Whether somebody set the wall clock back while this process ran: the monotonic clock does not take part in that.
+// Detects that the wall clock was set back while this process runs, by comparison with the monotonic clock.
 import type { Clock } from './clock.ts';
 
-/** What the two clocks drift apart by themselves within a minute is far less. */
+/** The natural drift of the two clocks within a minute is far less. */
 const LEAST_STEP_MS = 1_000;
 
 export class ClockSteps {
@@ -13,7 +13,7 @@ export class ClockSteps {
     this.#offset = this.#now();
   }
 
-  /** By how much it was set back since the last look; 0 when it was not. */
+  /** Milliseconds by which the clock was set back since the last call. 0 if it was not. */
   setBack(): number {
     const offset = this.#now();
     const byMs = Math.round(this.#offset - offset);

@@ -1,20 +1,20 @@
-// Time as a dependency: wall clock, monotonic clock and timers, so that tests own them.
+// Time as a dependency, so that tests control it: wall clock, monotonic clock and timers.
 
 export interface Timer {
-  /** Ends the timer; calling it again does nothing. */
+  /** Stops the timer. A second call does nothing. */
   cancel(): void;
 }
 
 export interface Clock {
-  /** Wall clock, epoch milliseconds. */
+  /** Wall clock in epoch milliseconds. */
   now(): number;
-  /** Monotonic milliseconds; only differences mean anything. */
+  /** Monotonic milliseconds. Only differences are meaningful. */
   monotonic(): number;
-  /** Calls `run` once after `delayMs`; a background timer never keeps the process alive. */
+  /** Calls `run` once after `delayMs`. A background timer does not keep the process alive. */
   after(delayMs: number, run: () => void, options?: { readonly background?: boolean }): Timer;
 }
 
-/** 24.8 days: Node ends a longer timeout at once. */
+/** 24.8 days: Node fires a longer timeout at once. */
 const LONGEST_TIMEOUT_MS = 2_147_483_647;
 
 export const systemClock: Clock = {

@@ -1,9 +1,8 @@
-// Times that are handed in: RFC 3339, on a day that the calendar has. Date.parse alone takes `1` for 2001, and the 30th of February for the 2nd of
-// March.
+// Parses RFC 3339 times on days that exist. Date.parse accepts `1` as 2001, and February 30 as March 2.
 
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** Epoch milliseconds; undefined for what is no time. Pure. */
+/** Epoch milliseconds. Undefined for an invalid time. Pure. */
 export function readDateTime(text: string): number | undefined {
   const parts = DATE_TIME.exec(text);
   if (parts === null) return undefined;

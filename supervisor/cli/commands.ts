@@ -1,4 +1,4 @@
-// The table of commands: words, summary, and where the command's file is. Help, completions and the check of words need no more than this.
+// The table of commands: words, summary, and the command's file. Help, completions and the check of words need no other data.
 import type { Command } from './command.ts';
 
 export interface CommandEntry {
@@ -96,7 +96,7 @@ export const nouns = (): readonly string[] => [...new Set(COMMANDS.map(({ noun }
 export const verbsOf = (noun: string): readonly string[] =>
   COMMANDS.flatMap((command) => (command.noun === noun && command.verb !== undefined ? [command.verb] : []));
 
-/** The command itself, with its options. */
+/** Loads the command with its options. */
 export async function loadCommand({ noun, verb, load }: CommandEntry): Promise<Command> {
   const module = await load();
   const commands = 'commands' in module ? module.commands : [module.command];

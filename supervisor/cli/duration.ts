@@ -1,10 +1,10 @@
-// Durations as people write them on the command line: `90s`, `30m`, `1h30m`, `2d`.
+// Durations on the command line: `90s`, `30m`, `1h30m`, `2d`.
 import { SvcError } from '../../shared/svc-error.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const MOST_MS = 366 * 86_400_000;
 
-/** Milliseconds in the text. Throws `usage` when it is not a duration between 1 s and a year. */
+/** Parses a duration to milliseconds. Throws `usage` unless it is between 1 s and a year. */
 export function parseDuration(flag: string, text: string, what = 'a duration'): number {
   const parts = [...text.matchAll(/(\d{1,6})([smhd])/g)];
   const delayMs = parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNIT_MS[unit ?? ''] ?? 0), 0);

@@ -1,4 +1,4 @@
-// `svc inbox …` and `svc outbox …`: list, show, replay, hold, drop. The two stores differ in a few words only.
+// `svc inbox …` and `svc outbox …`: list, show, replay, hold, drop. The two stores differ only in a few words.
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Command, CommandContext, CommandOption } from './command.ts';
@@ -11,9 +11,9 @@ export interface ItemStoreWords {
   readonly states: readonly string[];
   /** Field with the time from which the age is counted. */
   readonly since: string;
-  /** What a replay may say about what nobody knows the end of. */
+  /** Possible answers of a replay about a send whose outcome is unknown. */
   readonly answers: readonly ('again' | 'done')[];
-  /** What that is. */
+  /** The question that those answers decide. */
   readonly question: string;
 }
 

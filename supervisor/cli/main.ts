@@ -1,4 +1,4 @@
-// The command `svc`: noun and verb → one lazily loaded file → exit code. Nothing else is loaded for a short answer.
+// The command `svc`: maps noun and verb to a lazily loaded file and returns its exit code. A short answer loads little code.
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { ERRORS } from '../../shared/error-codes.ts';
 import { EXIT, type ExitCode } from '../../shared/process/exit-codes.ts';
@@ -11,7 +11,7 @@ import { createPrinter } from './output/printer.ts';
 import { unknownWord } from './output/usage-error.ts';
 import { findProject, workingFolder } from './project-lookup.ts';
 
-/** As they are before code of the project may be loaded. */
+/** Saved before project code is loaded, which may replace them. */
 const exit: (code: ExitCode) => never = process.exit.bind(process);
 const write = process.stdout.write.bind(process.stdout);
 
@@ -51,7 +51,7 @@ async function run(call: Call): Promise<ExitCode> {
   return command.run(contextOf(call, options), args, options);
 }
 
-/** What every command takes may also stand before it: `svc --project DIR runtime status`. */
+/** Options shared by all commands may also come first: `svc --project DIR runtime status`. */
 function sharedOptionsLast(argv: readonly string[]): readonly string[] {
   let count = 0;
   while (count < argv.length) {
@@ -105,7 +105,7 @@ function version(json: boolean): ExitCode {
 
 function contextOf(call: Call, options: Readonly<Record<string, unknown>>): CommandContext {
   const json = options['json'] === true;
-  const env = { ...process.env }; // a copy: secrets are taken out of that of the process
+  const env = { ...process.env }; // a copy, because secrets are removed from process.env later
   const print = createPrinter({
     json,
     env,
@@ -124,11 +124,11 @@ function contextOf(call: Call, options: Readonly<Record<string, unknown>>): Comm
     get cwd() {
       return workingFolder();
     },
-    // To look at stdin opens it: 2 ms that a start has no use for.
+    // A getter, because reading stdin opens it: 2 ms that a start can save.
     get interactive() {
       return process.stdin.isTTY && process.stdout.isTTY && !json;
     },
-    // Only a command that asks for it takes Ctrl-C over: the first ends it in order, the second at once.
+    // Ctrl-C is handled only for a command that uses the signal. The first ends it gracefully, the second at once.
     get signal() {
       if (interrupt === undefined) {
         const controller = new AbortController();
@@ -149,13 +149,13 @@ function contextOf(call: Call, options: Readonly<Record<string, unknown>>): Comm
     },
     end(error) {
       const code = fail(error, call);
-      closeSync(process.stderr.fd); // Node says there that it waits for a debugger, which is our own: worker/runtime/loading/busy-code.ts
+      closeSync(process.stderr.fd); // Node prints there that it waits for a debugger, which svc itself uses to interrupt blocked plugin code
       return end(code);
     },
   };
 }
 
-/** One line what, one line what to do; with --json one document on stdout. */
+/** Prints one line for the error and one for the advice. With --json it prints one document on stdout. */
 function fail(error: unknown, { json, debug }: Call): ExitCode {
   const known = coerceError(error);
   const { code, message, hint, details } = known;
@@ -170,7 +170,7 @@ function fail(error: unknown, { json, debug }: Call): ExitCode {
 }
 
 let isEnding = false;
-/** What the command came to, while its output may still turn out to be lost. */
+/** Exit code of the command, as long as its output may still fail. */
 let outcome: ExitCode = EXIT.ok;
 
 function end(code: ExitCode): never {
@@ -180,24 +180,24 @@ function end(code: ExitCode): never {
 }
 
 /**
- * Node aborts (seen on 20) where it sets a terminal back that has hung up; what stands in its place it leaves alone. The number stays taken:
- * a file that another thread opens under it would end the process as well.
+ * Node 20 aborts at exit if it restores the settings of a terminal that has hung up. It ignores a replacement in the descriptor's place.
+ * The descriptor number stays in use: a file opened under it by another thread would end the process as well.
  */
 function leaveGoneTerminal(): void {
-  const { isatty } = process.getBuiltinModule('node:tty'); // no start has to load it
+  const { isatty } = process.getBuiltinModule('node:tty'); // loaded here, so that no start needs it
   for (const fd of [0, 1, 2]) {
     try {
       const is = fstatSync(fd);
       if (!is.isCharacterDevice() || isatty(fd) || is.rdev === statSync('/dev/null').rdev) continue;
       closeSync(fd);
       openSync('/dev/null', 'r+');
-    } catch {} // closed already
+    } catch {} // already closed
   }
 }
 
 async function main(): Promise<void> {
   process.stdout.on('error', endWithoutOutput);
-  process.stderr.on('error', () => {}); // notes alone: what is asked for is done without them
+  process.stderr.on('error', () => {}); // notes only: the command works without them
   const argv = sharedOptionsLast(process.argv.slice(2));
   const call = { argv, json: argv.includes('--json'), debug: argv.includes('--debug') };
   process.once('exit', () => {
@@ -208,11 +208,11 @@ async function main(): Promise<void> {
   } catch (error) {
     outcome = fail(error, call);
   }
-  await new Promise((resolve) => write('', resolve)); // a write that has failed tells a turn later
+  await new Promise((resolve) => write('', resolve)); // a failed write is reported one turn later
   end(outcome);
 }
 
-/** A reader that has seen enough, or a terminal that is closed, is no fault; a full disk is, or scripts would go on with half a file. */
+/** A reader that closed the pipe or a closed terminal is no error. A full disk is one, since scripts would continue with half a file. */
 function endWithoutOutput(error: NodeJS.ErrnoException): never {
   if (error.code === 'EPIPE' || process.stdout.isTTY) return end(outcome);
   process.stderr.write(`svc: the output could not be written: ${error.message}\n`);

@@ -1,15 +1,15 @@
-// Values of options as the commands read them: text, number, one of a few words.
+// Reads option values: text, number, or one of a few words.
 import { SvcError } from '../../shared/svc-error.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** The option's text; undefined when it was not given. */
+/** The option's text. Undefined if it was not given. */
 export function textOption(options: Options, name: string): string | undefined {
   const value = options[name];
   return typeof value === 'string' || typeof value === 'number' ? String(value) || undefined : undefined;
 }
 
-/** Throws `usage` when the option is not a whole number of at least `least`. */
+/** Throws `usage` unless the option is a whole number of at least `least`. */
 export function countOption(options: Options, name: string, least = 1): number | undefined {
   const text = textOption(options, name);
   if (text === undefined) return undefined;
@@ -19,7 +19,7 @@ export function countOption(options: Options, name: string, least = 1): number |
   return count;
 }
 
-/** Throws `usage` when the option is none of the words. */
+/** Throws `usage` unless the option is one of the words. */
 export function wordOption<const W extends string>(options: Options, name: string, words: readonly W[]): W | undefined {
   const text = textOption(options, name);
   if (text === undefined) return undefined;
@@ -28,13 +28,13 @@ export function wordOption<const W extends string>(options: Options, name: strin
   return word;
 }
 
-/** A query string of what is defined, with its `?`; empty when nothing is. */
+/** A query string of the defined values, with its `?`. Empty if there are none. */
 export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 
-/** A positional argument that the frame has already made sure of. */
+/** A required positional argument. */
 export function textArgument(value: string | readonly string[] | undefined, name: string): string {
   if (typeof value === 'string' && value !== '') return value;
   throw new SvcError('usage', `${name} is missing`);

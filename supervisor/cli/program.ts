@@ -1,6 +1,6 @@
-// Parsing of one command: one cac instance a noun (it matches no two-word commands), strict about options, values and stray words.
+// Parses one command, with strict checks of options, values and extra words. cac cannot match two words, so each noun has its own instance.
 //
-// Everything wrong is a SvcError `usage`: exit 2 with one line and the nearest valid option.
+// Every fault is a SvcError `usage`: exit code 2 with one line and the nearest valid option.
 import { cac } from 'cac';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Command, CommandOption } from './command.ts';
@@ -14,7 +14,7 @@ export const SHARED_OPTIONS: readonly CommandOption[] = [
   { flags: '-h, --help', description: 'Help for this command' },
 ];
 
-/** Those of every command that this one does not tell in its own words. */
+/** Shared options, except those that the command describes itself. */
 export const sharedBeside = (own: readonly CommandOption[]): readonly CommandOption[] =>
   SHARED_OPTIONS.filter(({ flags }) => !own.some((option) => option.flags === flags));
 
@@ -23,7 +23,7 @@ export interface ParsedCommand {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** Parses what follows noun and verb. Throws `usage`. */
+/** Parses the arguments after noun and verb. Throws `usage`. */
 export function parseCommand(command: Command, argv: readonly string[]): ParsedCommand {
   const word = command.verb ?? command.noun;
   const own = command.options ?? [];
@@ -48,7 +48,7 @@ export function parseCommand(command: Command, argv: readonly string[]): ParsedC
   const options: Record<string, unknown> = Object.fromEntries(
     Object.entries(program.options).map(([name, value]) => [name, unmarked(value)]),
   );
-  // cac takes a missing `--no-x` for a given `--x`; where both are options, a command has to know that neither was said.
+  // cac treats a missing `--no-x` as a given `--x`. If both exist, a command must know that neither was given.
   for (const name of names.filter((flag) => flag.startsWith('--no-')).map((flag) => flag.slice(5))) {
     const [yes, no] = [saysOption(argv, `--${name}`), saysOption(argv, `--no-${name}`)];
     if (yes && no)
@@ -64,12 +64,12 @@ export function parseCommand(command: Command, argv: readonly string[]): ParsedC
   return { args: parsed.args.map(unmarked) as ParsedCommand['args'], options };
 }
 
-/** Before each value, for cac takes `007` for a number and an empty text for 0. No argument of a process can hold it. */
+/** Prefix for each value, because cac converts `007` to a number and empty text to 0. A process argument cannot contain it. */
 const MARK = '\0';
 
 function marked(argv: readonly string[], known: readonly CommandOption[]): string[] {
   const valued = known.filter(({ flags }) => flags.includes('<')).flatMap(({ flags }) => namesOf(flags));
-  const end = argv.indexOf('--'); // what follows are words, whatever they look like; cac would put them aside
+  const end = argv.indexOf('--'); // the words after it are positional, but cac would put them aside
   return argv.flatMap((word, at) => {
     if (end !== -1 && at >= end) return at === end ? [] : [`${MARK}${word}`];
     if (!word.startsWith('-') || word === '-') return [`${MARK}${word}`];
@@ -87,7 +87,7 @@ function unmarked(value: unknown): unknown {
 const flagsOf = (known: readonly CommandOption[], name: string): string =>
   known.find(({ flags }) => namesOf(flags).some((flag) => flag.replace(/^--?/, '') === name))?.flags ?? name;
 
-/** As of a variable that is not set: nobody means the folder one stands in by `--project ""`. */
+/** An empty value comes from an unset variable: `--project ""` does not mean the current folder. */
 const withoutValue = (command: Command, flags: string): SvcError =>
   new SvcError('usage', `${flags} needs a value`, { hint: `svc ${wordsOf(command)} --help` });
 
@@ -99,12 +99,12 @@ function saysOption(argv: readonly string[], flag: string): boolean {
 export const wordsOf = ({ noun, verb }: Pick<Command, 'noun' | 'verb'>): string =>
   verb === undefined ? noun : `${noun} ${verb}`;
 
-/** `-n, --lines <n>` → `-n`, `--lines`; `--no-watch` → also `--watch` is an option of that name. */
+/** `-n, --lines <n>` → `-n`, `--lines`. For `--no-watch`, `--watch` is an option of the same name. */
 export const namesOf = (flags: string): string[] => flags.split(',').map((part) => part.trim().split(/[ =]/)[0] ?? '');
 
 const SECRETS = new Set(['--token', '--password', '--secret', '--api-key']);
 
-/** Before cac, which says `--someThing` for `--some-thing` and takes any abbreviation of one letter. */
+/** Checks names before cac does, which reports `--some-thing` as `--someThing` and accepts abbreviations of one letter. */
 function checkNames(argv: readonly string[], names: readonly string[]): void {
   for (const word of argv) {
     if (word === '--') return;
@@ -117,7 +117,7 @@ function checkNames(argv: readonly string[], names: readonly string[]): void {
         `${name} is not taken: an argument can be read by every process; use the environment`,
         { hint: 'svc help environment' },
       );
-    // `-n5`, the value of a short option written to it: `marked` takes them apart
+    // `-n5` has its value attached, and `marked` splits it
     if (/^-[a-z]\d+$/i.test(name) && names.includes(name.slice(0, 2))) continue;
     throw unknownWord('option', name, names);
   }

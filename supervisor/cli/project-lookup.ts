@@ -1,12 +1,12 @@
-// Which project a command is about: `--project DIR`, else the nearest parent folder that holds svc.config.yml. To see and stop a host
-// its folder is one also without that file: it may have been taken away under it, and what is above would be another project.
+// Finds the project of a command: `--project DIR`, else the nearest parent folder with svc.config.yml.
+// Commands that show or stop a host also accept a folder without that file. The file may have been removed, and a parent would be another project.
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { linkTarget } from '../../shared/config/checks/small-file.ts';
 import { CONFIG_FILE } from '../../shared/files/paths.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 
-/** Throws `no_project` where a deploy has replaced the folder that the shell still stands in. */
+/** Throws `no_project` if the shell's folder was replaced, for example by a deployment. */
 export function workingFolder(): string {
   try {
     return process.cwd();
@@ -18,7 +18,7 @@ export function workingFolder(): string {
   }
 }
 
-/** The real path of the project; `isOneToo` decides of a folder without svc.config.yml. Throws `no_project`. */
+/** The real path of the project. `isOneToo` may accept a folder without svc.config.yml. Throws `no_project`. */
 export function findProject(
   from: () => string,
   given: string | undefined,
@@ -41,7 +41,7 @@ export function findProject(
   }
 }
 
-/** A link to nowhere counts: whoever reads it says so, and no folder above is taken in its place. */
+/** A dangling link counts, so that its reader reports it and no parent folder is used instead. */
 export function holdsConfig(folder: string): boolean {
   const file = join(folder, CONFIG_FILE);
   return existsSync(file) || linkTarget(file) !== undefined;

@@ -1,4 +1,4 @@
-// What the supervisor remembers: since when it is in its state, how its workers ended, and what of it is on the disk (record.ts).
+// The supervisor's memory: since when its state holds, how its workers ended, and the record of both on disk.
 import type { ExitRecord } from '../../shared/api/control.ts';
 import type { PreviousEnd, SupervisorSettings } from '../../shared/api/ipc.ts';
 import type { StateWatch } from '../../shared/files/state-watch.ts';
@@ -8,7 +8,7 @@ import { hasRun, type Machine } from '../machine/machine.ts';
 import type { RestartWindow } from '../machine/restart-window.ts';
 import { endOf, type Former, type RecordPaths, takeOver, writeRecord } from './record.ts';
 
-/** What a supervisor leaves to the next one. */
+/** State that a supervisor passes to its successor. */
 export interface HandedOver {
   readonly window: RestartWindow;
   readonly run: number;
@@ -16,7 +16,7 @@ export interface HandedOver {
   readonly previous: PreviousEnd;
   readonly settings: SupervisorSettings;
   readonly secrets: Readonly<Record<string, string>>;
-  /** The address of the socket that comes with it. */
+  /** Address of the socket that comes with the message. */
   readonly held: Address | null;
 }
 
@@ -32,7 +32,7 @@ export class History {
   #fault: string | undefined;
   #isOurs = true;
 
-  /** `folder`: of the files. */
+  /** `folder`: the state folder of the files. */
   constructor(paths: RecordPaths, folder: Pick<StateWatch, 'isThere'>) {
     this.#paths = paths;
     this.#folder = folder;
@@ -44,7 +44,7 @@ export class History {
   get exits(): readonly ExitRecord[] {
     return this.#exits;
   }
-  /** For the next worker. */
+  /** How the last worker ended, told to the next one. */
   get previous(): PreviousEnd {
     return this.#previous;
   }
@@ -52,7 +52,7 @@ export class History {
     return this.#fault === undefined ? [] : [`the record could not be written: ${this.#fault}`];
   }
 
-  /** What a former supervisor left on the disk; gives its window, and why its files could not be used. */
+  /** Loads the record of a former supervisor. Returns its restart window, and why its files could not be used. */
   takeOver(): { readonly window: RestartWindow; readonly fault: string | undefined } {
     const { fault, exits, previous, window, former } = takeOver(this.#paths);
     this.#exits = exits;
@@ -61,18 +61,18 @@ export class History {
     return { window, fault };
   }
 
-  /** The same from a supervisor that hands over. */
+  /** Like `takeOver`, but from a live supervisor that hands over. */
   inherit({ exits, previous }: Pick<HandedOver, 'exits' | 'previous'>): void {
     this.#exits = exits;
     this.#previous = previous;
   }
 
-  /** From here on the files are somebody else's. */
+  /** From now on the files belong to another supervisor and are not written. */
   leave(): void {
     this.#isOurs = false;
   }
 
-  /** A former supervisor and its worker, which may live still; asked for once. */
+  /** A former supervisor and its worker, which may still be alive. Returned once. */
   takeFormer(): Former | null {
     const former = this.#former;
     this.#former = null;

@@ -1,7 +1,7 @@
-// Lines of a log as they are shown with an end: without the frames of a native stack, and only so many.
+// Selects the log lines that are shown with the end of a worker.
 const NATIVE_FRAME = /^ *\d+: (?:0x)?[0-9a-f]{6}/i;
 
-/** Frames of the machine's own stack would push out the line that says why Node aborted. */
+/** Drops native stack frames, which would push out the line that says why Node aborted. */
 export function* withoutFrames(lines: Iterable<string>): Generator<string> {
   for (const line of lines) if (!NATIVE_FRAME.test(line)) yield line;
 }

@@ -1,10 +1,10 @@
-// What outlives the supervisor: who it is and which worker it has (.svc/supervisor.json), and the restart window (.svc/restart-window.json).
+// State that outlives the supervisor: its identity and worker (.svc/supervisor.json), and the restart window (.svc/restart-window.json).
 //
-//   D1  Both files are replaced as a whole; a file that is empty, cut or foreign is as if it were not there, and that is said. So is, without a
-//       word, a window of another boot.
-//   D2  The window is kept through the supervisor's own death, but not through a stop that somebody asked for.
-//   D3  Both are about processes of this boot, so nothing waits until they are on the disk: a start would.
-//   D4  A record that cannot be written (full disk) leaves the old one whole and stops nothing.
+//   RECORD-1  Both files are replaced atomically. An empty, damaged or foreign file is ignored with a warning.
+//             A window of an earlier boot is ignored without one.
+//   RECORD-2  The window survives the supervisor's death, but not a requested stop.
+//   RECORD-3  Both concern processes of this boot, so they are written without fsync. A start need not wait for the disk.
+//   RECORD-4  A record that cannot be written (full disk) leaves the old one whole and stops nothing.
 import type { ExitRecord } from '../../shared/api/control.ts';
 import type { PreviousEnd } from '../../shared/api/ipc.ts';
 import { stableJson, writeFileAtomic } from '../../shared/files/atomic-file.ts';
@@ -19,7 +19,7 @@ export interface SupervisorRecord {
   readonly supervisor: ProcessIdentity;
   readonly worker: ProcessIdentity | null;
   readonly exits: readonly ExitRecord[];
-  /** How long a drain may take: who ends this supervisor by a signal waits so long. Left out by an older one. */
+  /** Limit for a drain in ms. A command that ends this supervisor by a signal waits that long. Missing in older versions. */
   readonly stopMs?: number;
 }
 
@@ -30,18 +30,18 @@ export interface RecordPaths {
 
 export type Former = Readonly<Record<'supervisor' | 'worker', ProcessIdentity>>;
 
-/** What a former supervisor left. */
+/** State left by a former supervisor. */
 export interface Legacy {
   readonly exits: readonly ExitRecord[];
   readonly previous: PreviousEnd;
   readonly window: RestartWindow;
-  /** Its worker, which may live still, or have left processes behind. */
+  /** The supervisor and its worker, which may be alive or have left processes behind. */
   readonly former: Former | null;
   /** Why its files could not be used. */
   readonly fault: string | undefined;
 }
 
-/** Reads both files. A supervisor that was stopped leaves its exits alone; one that died its window too (D2). */
+/** Reads both files. A stopped supervisor leaves only its exits; one that died leaves its window, too. */
 export function takeOver(paths: RecordPaths): Legacy {
   const { value, fault } = readJson(paths.supervisorRecord);
   if (value === undefined) return { ...NOTHING, fault };
@@ -50,11 +50,11 @@ export function takeOver(paths: RecordPaths): Legacy {
   const last = lastEnd(exits);
   if (state === 'stopped') return { ...NOTHING, exits, previous: last ?? NOTHING.previous };
   const died = { end: 'supervisor_died', code: null, signal: null, detail: `in state ${state}` };
-  const previous = worker === null && last !== undefined ? last : died; // no worker went with it
+  const previous = worker === null && last !== undefined ? last : died; // the supervisor had no worker when it died
   return { exits, previous, former: worker && { supervisor, worker }, ...readWindow(paths) };
 }
 
-/** A stop of a supervisor is no end of a worker that had crashed before. */
+/** The last exit of a worker. A stop of the supervisor does not replace an earlier crash of its worker. */
 function lastEnd(exits: readonly ExitRecord[]): PreviousEnd | undefined {
   const last = exits.at(-1);
   return last && endOf(last);
@@ -76,7 +76,7 @@ const NOTHING: Legacy = {
   fault: undefined,
 };
 
-/** The window of a supervisor that died in this boot; else an empty one (D1). */
+/** The window, if the supervisor died in this boot. Otherwise an empty one. */
 function readWindow(paths: RecordPaths): Pick<Legacy, 'window' | 'fault'> {
   const { value, fault } = readJson(paths.restartWindow);
   if (value === undefined) return { window: EMPTY_WINDOW, fault };
@@ -90,7 +90,7 @@ function readWindow(paths: RecordPaths): Pick<Legacy, 'window' | 'fault'> {
   };
 }
 
-/** Replaces both files; gives the fault instead of throwing (D4). */
+/** Replaces both files. Returns the error instead of throwing it. */
 export function writeRecord(paths: RecordPaths, record: SupervisorRecord, window: RestartWindow): string | undefined {
   try {
     writeFileAtomic(paths.restartWindow, stableJson({ version: 1, boot: bootId(), ...window }), { durable: false });

@@ -1,13 +1,13 @@
-// Owns .svc/runtime.log: opens it for the worker, adds the supervisor's own lines, rotates by size.
+// Owns .svc/runtime.log: opens it for the worker, adds the supervisor's own lines, and rotates it by size.
 //
-//   T1  Everybody writes with O_APPEND, whole lines with one write, so lines of supervisor and worker never tear.
-//   T2  Rotation renames and opens anew; the worker's logger follows by message, its descriptors 1 and 2 at its next start.
-//   T3  A file that the worker still has as descriptor 1 and 2 is not deleted but set aside until that worker has ended: it may hold its last words.
-//   T4  A log that takes nothing (full disk, folder gone, no descriptors) stops nothing; the line about it is shared/log/log-sink.ts's.
-//   T5  The new file is there before the old one is renamed: where it cannot be made, nothing is rotated, and that is said once.
-//   T6  A log that a host has moved is opened anew, by signal or as soon as it is seen.
-//   T7  What is taken out of it, to be shown with an exit, in a report or to who follows it, has no secret: a worker's raw text (last words of Node) never went through
-//       a logger. In the file such text is covered in its place once the worker has ended: then nobody writes there any more.
+//   RUNTIME-LOG-1  Each process writes whole lines with one O_APPEND write, so lines of supervisor and worker never mix.
+//   RUNTIME-LOG-2  Rotation renames the file and opens a new one. The worker's logger follows by message, its stdout and stderr at its next start.
+//   RUNTIME-LOG-3  A rotated file that is still the worker's stdout is kept until the worker ends. It may hold Node's last output.
+//   RUNTIME-LOG-4  A log that takes no lines (full disk, missing folder, no file descriptors) stops nothing. A line about it follows on recovery.
+//   RUNTIME-LOG-5  The new file is created before the old one is renamed. If that fails, the log is not rotated, and a warning says so once.
+//   RUNTIME-LOG-6  If another program moved the log, it is reopened, either on a signal or when the move is noticed.
+//   RUNTIME-LOG-7  Secrets are masked in log text that is shown with an exit, in a report or to a reader. A worker's raw output bypasses its logger.
+//                  In the file that output is masked after the worker's end, when no process writes to the file any more.
 import { closeSync, constants, fstatSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import type { LogOutage } from '../../shared/api/ipc.ts';
 import { LogSink, outageMessage } from '../../shared/log/log-sink.ts';
@@ -17,7 +17,7 @@ import { take, withoutFrames } from './last-words.ts';
 
 export interface RuntimeLogOptions {
   readonly path: string;
-  /** On each line of the supervisor's own. */
+  /** Added to each of the supervisor's own lines. */
   readonly base: Readonly<Record<string, unknown>>;
 }
 
@@ -28,11 +28,11 @@ export interface LogLimits {
 
 export interface LogWatch {
   readonly limits: () => LogLimits;
-  /** The worker has to open the log anew. */
+  /** Called when the worker must reopen the log. */
   readonly onMoved: () => void;
 }
 
-/** Where a worker's stdout and stderr go, and that file open for reading, and for covering what must not be read. */
+/** Descriptor for a worker's stdout and stderr, and the same file open for reading and for masking secrets. */
 export interface WorkerOutput {
   readonly descriptor: number | 'ignore';
   readonly reading: number | undefined;
@@ -44,7 +44,7 @@ export interface LogPosition {
 }
 
 const COVERED_BYTES = 256 * 1024;
-/** Between two looks at the file: the less, the sooner it is full. */
+/** Pause between two checks of the file size. The pause shrinks as the file fills up. */
 const LOOK_MS = { least: 50, most: 250 };
 const NEW = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_EXCL;
 
@@ -53,9 +53,9 @@ export class RuntimeLog {
   readonly #base: Readonly<Record<string, unknown>>;
   readonly #sink: LogSink;
   readonly #secrets = new SecretRegistry();
-  /** As they are in the bytes of a file. */
+  /** The same secrets, as the file's bytes read as Latin-1. */
   readonly #secretBytes = new SecretRegistry();
-  /** The file that the worker has as descriptors 1 and 2, open for reading: whatever its name is by now. */
+  /** The file behind the worker's stdout and stderr, open for reading. Its name may have changed since. */
   #workers: { readonly descriptor: number; readonly inode: number; readonly from: number } | undefined;
   #watch: LogWatch | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -67,36 +67,36 @@ export class RuntimeLog {
     this.#sink = new LogSink({ destination: path, onRecovered: (outage) => this.tell(outage) });
   }
 
-  /** Texts that are masked from now on (T7). The line feed behind a key is none of it: the next line stays one. */
+  /** Masks these texts from now on. Trailing line feeds are not part of a secret, so the following line stays separate. */
   conceal(secrets: readonly string[]): void {
     const texts = secrets.map((text) => text.trimEnd());
     this.#secrets.add(texts);
     this.#secretBytes.add([...texts, ...texts.map((text) => Buffer.from(text).toString('latin1'))]);
   }
 
-  /** The supervisor's own line; never throws. */
+  /** Writes one of the supervisor's own lines. Never throws. */
   write(level: 'info' | 'warn' | 'error', msg: string, fields: Readonly<Record<string, unknown>> = {}): void {
     try {
       this.#follow();
     } catch {
-      // The file that is open takes the line
+      // The file that is open takes the line.
     }
     this.#sink.write(`${JSON.stringify({ level, time: new Date().toISOString(), ...this.#base, ...fields, msg })}\n`);
   }
 
-  /** A time in which the log took no lines: the supervisor's own, or a worker's up to its end. */
+  /** Logs a period in which the log took no lines, of the supervisor or of an ended worker. */
   tell({ lostLines, lateLines, from, to, reason }: LogOutage): void {
     const outage = { lostLines, lateLines, from, to, reason };
     this.write('warn', outageMessage(outage), outage);
   }
 
-  /** The descriptor for the next worker's stdout and stderr, and where its lines begin; `ignore` when there is no file. */
+  /** The descriptor for the next worker's stdout and stderr, and where its lines begin. `ignore` if there is no file. */
   forWorker(): { readonly descriptor: number | 'ignore'; readonly from: LogPosition | undefined } {
     const output = this.forSpare();
     return { descriptor: output.descriptor, from: this.adopt(output) };
   }
 
-  /** The descriptor for a worker that waits; until it is adopted it is nobody's. */
+  /** The descriptor for a waiting spare worker. It counts as a worker's only once it is adopted. */
   forSpare(): WorkerOutput {
     this.#follow();
     const { descriptor } = this.#sink;
@@ -105,7 +105,7 @@ export class RuntimeLog {
     return { descriptor, reading };
   }
 
-  /** The worker of that output is the present one; gives where its lines begin. */
+  /** Makes the worker with that output the current one. Returns where its lines begin. */
   adopt({ reading }: WorkerOutput): LogPosition | undefined {
     this.#follow();
     this.#forgetWorker();
@@ -118,14 +118,14 @@ export class RuntimeLog {
     return { inode: ino, offset: size };
   }
 
-  /** The worker has ended: what was set aside for it may go. Throws what the file system throws; the rest is done by then. */
+  /** Removes files that were kept for the ended worker. Throws file system errors after everything else is done. */
   workerEnded(): void {
     this.#cover();
     this.#forgetWorker();
     for (const name of ['held', 'rotated']) rmSync(`${this.#path}.${name}`, { force: true });
   }
 
-  /** Looks after size and name of the file from now on. */
+  /** Checks size and name of the file from now on. */
   watch(watch: LogWatch): void {
     this.#watch = watch;
     this.#look(this.#size(), LOOK_MS.most);
@@ -136,13 +136,13 @@ export class RuntimeLog {
     this.#watch = undefined;
   }
 
-  /** A host says that it has moved the file. */
+  /** Called when another program reports that it has moved the file. */
   moved(): void {
     this.#sink.reopen();
     this.#watch?.onMoved();
   }
 
-  /** Rotates when the file has grown over its limit; true when the worker has to open it anew. */
+  /** Rotates the file if it exceeds its limit. Returns true if the worker must reopen it. */
   rotateWhenFull({ maxBytes, maxFiles }: LogLimits): boolean {
     if (this.#size() < maxBytes) return false;
     try {
@@ -163,19 +163,19 @@ export class RuntimeLog {
     return true;
   }
 
-  /** The last lines since a position, oldest first: from the present file and the one before it, then what the worker's Node itself wrote at its end. */
+  /** The last lines since a position, oldest first: from the current and the previous file, then Node's own final output. */
   lastLines(count: number, from: LogPosition | undefined): readonly string[] {
     try {
       const raw = this.#rawLastWords(count);
       const lines = [...take(withoutFrames(this.#backwards(from)), count - raw.length)].reverse();
-      // As one text: a key goes over several lines.
+      // Masked as one text, because a key can span several lines.
       return lines.length + raw.length === 0 ? [] : this.masked([...lines, ...raw].join('\n')).split('\n');
     } catch {
       return []; // the folder is gone
     }
   }
 
-  /** The text without the secrets that a worker has told (T7). */
+  /** The text with the secrets masked that a worker has reported. */
   masked(text: string): string {
     return this.#secrets.mask(text);
   }
@@ -189,7 +189,7 @@ export class RuntimeLog {
     }
   }
 
-  /** Where the worker's descriptors are on a rotated file: the text at its end that is no line of a log. */
+  /** If the worker's stdout is a rotated file: the raw text at its end that is not a log line. */
   #rawLastWords(count: number): readonly string[] {
     if (this.#workers === undefined || this.#sink.descriptor === undefined) return [];
     const { descriptor, inode, from } = this.#workers;
@@ -202,7 +202,7 @@ export class RuntimeLog {
     return raw;
   }
 
-  /** T7. */
+  /** Overwrites secrets in the worker's raw output. */
   #cover(): void {
     if (this.#workers === undefined) return;
     const { descriptor, from } = this.#workers;
@@ -213,11 +213,11 @@ export class RuntimeLog {
       const covered = this.#secretBytes.cover(text);
       if (covered !== text) writeSync(descriptor, Buffer.from(covered, 'latin1'), 0, covered.length, begin);
     } catch {
-      // it could be opened for reading alone
+      // The file is open for reading only.
     }
   }
 
-  /** A look that fails is told, and followed by the next one. */
+  /** Logs a failed check and schedules the next one. */
   #look(sizeBefore: number, waitedMs: number): void {
     let [size, wait] = [sizeBefore, LOOK_MS.most];
     try {
@@ -229,7 +229,7 @@ export class RuntimeLog {
     }
   }
 
-  /** The size, and after how long to look again. */
+  /** Returns the size and the pause before the next check. */
   #lookOnce(sizeBefore: number, waitedMs: number): [size: number, wait: number] {
     const limits = this.#watch?.limits();
     if (limits === undefined) return [sizeBefore, waitedMs];
@@ -256,7 +256,7 @@ export class RuntimeLog {
     return false;
   }
 
-  /** Makes room for the next file under its name, keeping so many files with it. */
+  /** Renames the rotated files up by one and drops those above the limit. */
   #shift(maxFiles: number): void {
     const name = (n: number): string => (n === 0 ? this.#path : `${this.#path}.${n}`);
     for (let n = Math.max(1, maxFiles - 1); isFile(name(n)); n += 1) this.#drop(name(n));
@@ -264,7 +264,10 @@ export class RuntimeLog {
     if (maxFiles === 1) this.#drop(this.#path);
   }
 
-  /** T3. Of one file alone the former stays until the next rotation: the worker's logger may be on its way to the new one. */
+  /**
+   * Keeps a file that is still the worker's stdout. With `maxFiles` 1 the old file stays until the next rotation, since the logger may still write
+   * to it.
+   */
   #drop(path: string): void {
     if (statSync(path).ino === this.#workers?.inode) renameSync(path, `${this.#path}.held`);
     else if (path === this.#path) renameSync(path, `${this.#path}.rotated`);
@@ -278,7 +281,7 @@ export class RuntimeLog {
   }
 }
 
-/** Half of the time in which the file is full at the pace of the last look, so that it never grows far over its limit. */
+/** Half the time until the file is full at its current growth, so that it exceeds its limit only slightly. */
 function untilHalfway(growth: { readonly left: number; readonly grown: number; readonly waitedMs: number }): number {
   const untilFullMs = (growth.left / Math.max(growth.grown, 1)) * growth.waitedMs;
   return Math.min(Math.max(untilFullMs / 2, LOOK_MS.least), LOOK_MS.most);
@@ -287,9 +290,9 @@ function untilHalfway(growth: { readonly left: number; readonly grown: number; r
 function open(path: string): number | undefined {
   for (const flags of [constants.O_RDWR, constants.O_RDONLY]) {
     try {
-      return openSync(path, flags | constants.O_NONBLOCK); // a FIFO is not waited for
+      return openSync(path, flags | constants.O_NONBLOCK); // does not wait for the reader of a FIFO
     } catch {
-      // EMFILE; or a file of a folder that is read-only by now
+      // EMFILE, or a folder that is now read-only.
     }
   }
   return undefined;

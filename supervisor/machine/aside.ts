@@ -1,7 +1,7 @@
-// What the supervisor does beside its decisions: log, record, history, sockets, spare, report, trace. A fault there is noted and ends there.
+// Runs the supervisor's side work: logs, records, sockets, reports. A fault in it cannot stop the state machine.
 //
-//   N1  Nothing that runs here throws: no fault stands between an event and its transition, or between a timer and its next look.
-//   N2  A fault is told once, and stays in the notes of `runtime status` until the same work has succeeded.
+//   ASIDE-1  Work that runs here never throws. No fault comes between an event and its transition, or between a timer and its next run.
+//   ASIDE-2  A fault is logged once. `runtime status` shows the fault in its notes until the same work has succeeded.
 import { messageOf } from '../../shared/svc-error.ts';
 
 export type TellFault = (what: string, reason: string) => void;
@@ -14,12 +14,12 @@ export class Asides {
     this.#tell = tell;
   }
 
-  /** One line for each fault that lasts. */
+  /** One line for each fault that persists. */
   get notes(): readonly string[] {
     return [...this.#faults].map(([what, reason]) => `the supervisor could not ${what}: ${reason}`);
   }
 
-  /** Its result; undefined where it threw. `what` continues "could not …". */
+  /** Returns the result of `work`, or undefined if `work` threw. `what` completes the sentence "could not …". */
   run<T>(what: string, work: () => T): T | undefined {
     try {
       const result = work();
@@ -31,7 +31,7 @@ export class Asides {
     }
   }
 
-  /** The same for work that ends later: the promise never rejects. */
+  /** Like `run` for asynchronous work: the promise never rejects. */
   async settle<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       const result = await work();
@@ -50,7 +50,7 @@ export class Asides {
     try {
       this.#tell(what, reason);
     } catch {
-      // The log itself is at fault: the notes of the status have it
+      // The log itself may be at fault. The notes of `runtime status` still show it.
     }
   }
 }

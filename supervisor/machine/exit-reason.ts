@@ -1,11 +1,11 @@
-// What the end of a worker means: pure, from exit code and signal, and whether that worker had been up, or was asked for its end.
+// Classifies the end of a worker. Pure. Depends on the exit code or signal, on a former `up`, and on a request to end.
 //
-//   E1  0 and 130 are wanted ends: nothing is started again.
-//   E2  51 and 75 ask for a restart, but only of a worker that had been up or was asked for its end; else they are crashes, or a loop would have no limit.
-//   E3  78 is final: the same configuration cannot succeed.
-//   E4  A worker that was asked for its end has ended with the code asked for, also where it had to be killed, or where SIGTERM came before
-//       it could listen.
-//   E5  No process at all is a crash where there was no room for another one just now, and final for any other reason.
+//   EXIT-1  Exit codes 0 and 130 are intended ends. No worker is started after them.
+//   EXIT-2  Exit codes 51 and 75 request a restart, if the worker had been up or was asked to end. Otherwise they are crashes, so a restart loop is
+//           bounded.
+//   EXIT-3  Exit code 78 (invalid configuration) is final: the same configuration cannot succeed.
+//   EXIT-4  A worker that was asked to end counts as ended with the requested code. This also holds if it was killed, or if SIGTERM ended it early.
+//   EXIT-5  A failed spawn is a crash if it failed for lack of memory, processes or file descriptors. For any other reason it is final.
 import { EXIT } from '../../shared/process/exit-codes.ts';
 
 export interface WorkerExit {
@@ -13,7 +13,7 @@ export interface WorkerExit {
   readonly signal: string | null;
 }
 
-/** The end as it counts (E4): `asked` is the code that was asked for, if one was. */
+/** The exit as it is classified. `asked` is the requested exit code, if any: a kill or SIGTERM then counts as that code. */
 export function countedExit(exit: WorkerExit, asked: number | undefined, wasKilled: boolean): WorkerExit {
   const isOfAsking = exit.code === null && (wasKilled || exit.signal === 'SIGTERM');
   return asked !== undefined && isOfAsking ? { code: asked, signal: null } : exit;
@@ -29,8 +29,8 @@ export function exitReason({ code }: WorkerExit, isMeant: boolean): ExitReason {
   return 'crashed';
 }
 
-/** Too many processes, no memory, no descriptor. */
+/** Too many processes, no memory, or no file descriptor. */
 const NO_ROOM: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
 
-/** Whether another try may find room (E5); `code` is that of the error. */
+/** Whether a failed spawn may succeed later. `code` is the error's code, such as EAGAIN. */
 export const mayPass = (code: string): boolean => NO_ROOM.has(code);

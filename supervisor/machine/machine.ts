@@ -1,21 +1,21 @@
-// What the supervisor's machine is made of: states, events, effects, limits. Data only; transition.ts decides over it.
+// Data of the supervisor's state machine: states, events, effects and limits. The transition function in this folder decides.
 import type { WorkerExit } from './exit-reason.ts';
 import { DEFAULT_LIMITS, EMPTY_WINDOW, type RestartLimits, type RestartWindow } from './restart-window.ts';
 
 export interface Limits extends RestartLimits {
-  /** Not up within this long: killed. Default 30 000. */
+  /** Limit for a worker to come up, in ms. A later worker is killed. Default 30 000. */
   readonly upMs: number;
-  /** No heartbeat for this long: hung. Default 15 000. */
+  /** Longest silence of a worker in ms before it counts as hung. Default 15 000. */
   readonly watchdogMs: number;
-  /** How long a silent worker has, after the report on it, before the kill. Default 2 000. */
+  /** Time in ms between the report on a hung worker and its kill. Default 2 000. */
   readonly reportMs: number;
-  /** How long a drain may take. Default 8 000. */
+  /** Limit for a drain in ms. Default 8 000. */
   readonly stopMs: number;
 }
 
 export type FailureKind = 'storm' | 'config' | 'spawn' | 'leftover' | 'owner' | 'port';
 
-/** Why a worker drains: it was told to, it said so itself and with which code it is going to end, or it cannot be served and is ended before `failed`. */
+/** Why a worker drains: a command asked for it, the worker announced its exit code, or its address cannot be served. */
 export type DrainPurpose =
   | { readonly kind: 'stop' | 'restart' | 'replace' }
   | { readonly kind: 'worker'; readonly code: number }
@@ -43,7 +43,7 @@ export interface Machine {
   readonly state: State;
   readonly window: RestartWindow;
   readonly limits: Limits;
-  /** Number of the current or last worker of this supervisor; 0 before the first. */
+  /** Number of the current or last worker of this supervisor. 0 before the first worker. */
   readonly run: number;
 }
 
@@ -51,13 +51,13 @@ export type Event =
   | { readonly kind: 'lock_held' }
   | { readonly kind: 'clear' }
   | { readonly kind: 'stuck'; readonly failure: FailureKind; readonly detail: string }
-  /** `code`: of the error, as Node names it. */
+  /** `code` is Node's error code, such as EAGAIN. */
   | { readonly kind: 'spawn_failed'; readonly run: number; readonly code: string; readonly detail: string }
-  /** The worker has told where it is to listen. */
+  /** The worker has reported the address on which it will listen. */
   | { readonly kind: 'address_told'; readonly run: number }
-  /** The address that a starting worker has asked for cannot be bound. */
+  /** The address that a starting worker reported cannot be bound. */
   | { readonly kind: 'address_taken'; readonly run: number; readonly detail: string }
-  /** A process that an earlier worker left behind has the listening socket, too. */
+  /** A process that an earlier worker left behind also holds the listening socket. */
   | { readonly kind: 'address_shared'; readonly run: number; readonly detail: string }
   | { readonly kind: 'up' | 'progress' | 'heartbeat'; readonly run: number }
   | { readonly kind: 'worker_stopping'; readonly run: number; readonly code: number }
@@ -66,33 +66,33 @@ export type Event =
       readonly run: number;
       readonly exit: WorkerExit;
       readonly detail: string;
-      /** The worker of another owner that has the project by now. */
+      /** Set when a worker of another owner, such as systemd, now runs the project: names that worker. */
       readonly beside?: string | undefined;
     }
   | { readonly kind: 'stop'; readonly now: boolean }
-  /** `start`: nothing to do where a worker is there, or on its way. */
+  /** `start` changes nothing if a worker runs or is about to start. */
   | { readonly kind: 'restart' | 'start' }
-  /** Another supervisor is ready to take the place of this one. */
+  /** Another supervisor is ready to replace this one. */
   | { readonly kind: 'replace' }
   | { readonly kind: 'handed_over' | 'handover_failed' }
-  /** The supervisor's own timer was late by seconds: the machine slept. */
+  /** A timer of the supervisor fired seconds late: the machine was suspended. */
   | { readonly kind: 'clock_jump' }
   | { readonly kind: 'limits'; readonly limits: Limits }
   | { readonly kind: 'tick' };
 
 export type Effect =
-  /** `final`: the known address is the configured one, so that a taken port ends the start; else the next worker tells which it is. */
+  /** `final`: the known address is the configured one, so a port in use fails the start. Otherwise the next worker reports its address. */
   | { readonly kind: 'check'; readonly final: boolean }
-  /** The listening socket is closed: there is nothing that a waiting connection could wait for. */
+  /** Closes the listening socket. Nothing will serve the connections that wait in its queue. */
   | { readonly kind: 'release' }
-  /** `sharerAfterMs`: when to look whether a worker before it left the socket to somebody; undefined where there was none. */
+  /** `sharerAfterMs`: delay before a check for processes of an earlier worker that still hold the socket. Undefined for the first worker. */
   | { readonly kind: 'spawn'; readonly run: number; readonly sharerAfterMs: number | undefined }
-  /** The address that the worker has told is bound, and handed to it. */
+  /** Binds the address that the worker reported and hands the socket to the worker. */
   | { readonly kind: 'serve'; readonly run: number }
   | { readonly kind: 'ask_stop'; readonly run: number; readonly purpose: 'stop' | 'restart' }
   | { readonly kind: 'write_report'; readonly run: number }
   | { readonly kind: 'kill'; readonly run: number; readonly cause: string }
-  /** Lock, socket and budget go to the supervisor that is waiting for them. */
+  /** Passes the instance lock, the socket and the restart budget to the waiting supervisor. */
   | { readonly kind: 'hand_over' }
   | { readonly kind: 'exit'; readonly code: 0 | 1 };
 
@@ -104,7 +104,7 @@ export interface Step {
 export interface Moment {
   /** Monotonic milliseconds. */
   readonly now: number;
-  /** In [0, 1), for the spread of delays. */
+  /** In [0, 1). Adds jitter to delays. */
   readonly random: number;
 }
 
@@ -123,7 +123,7 @@ export const newMachine = (limits: Limits, window: RestartWindow = EMPTY_WINDOW)
   run: 0,
 });
 
-/** When `tick` is due next; undefined when nothing is waited for but events. */
+/** When `tick` is due next. Undefined if only events can change the state. */
 export function deadlineOf({ state, limits }: Machine): number | undefined {
   switch (state.kind) {
     case 'starting':
@@ -144,14 +144,14 @@ export function deadlineOf({ state, limits }: Machine): number | undefined {
   }
 }
 
-/** A timer that comes this late was held up by a sleep of the machine, not by work. */
+/** A timer that is later than this was delayed by a suspended machine, not by load. */
 const JUMP_MS = 2_000;
 export const isClockJump = (lateMs: number): boolean => lateMs > JUMP_MS;
 
-/** Whether a worker process belongs to the state. */
+/** Whether the state has a worker process. */
 export const hasRun = (state: State): state is Extract<State, { kind: 'starting' | 'running' | 'hung' | 'draining' }> =>
   state.kind === 'starting' || state.kind === 'running' || state.kind === 'hung' || state.kind === 'draining';
 
-/** Whether its end alone is waited for. */
+/** Whether the worker was killed and only its exit is awaited. */
 export const isKilled = (state: State): boolean =>
   state.kind === 'starting' ? state.overdue : (state.kind === 'hung' || state.kind === 'draining') && state.killed;

@@ -1,4 +1,4 @@
-// Reloads that a worker has been asked for and has not answered yet.
+// Reload requests that the worker has not answered yet.
 import type { ReloadResult } from '../../shared/api/control.ts';
 import type { WorkerMessage } from '../../shared/api/ipc.ts';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -7,14 +7,17 @@ type Reloaded = Extract<WorkerMessage, { type: 'reloaded' }>;
 
 const RELOAD_MS = 30_000;
 
-/** Each has an exit code or a next step of its own. */
+/** Error codes that pass unchanged, because each has its own exit code or advice. Other codes become `reload_refused`. */
 const TOLD = ['restart_required', 'config_invalid', 'secret_invalid'] as const;
 
 export class PendingReloads {
   readonly #waiting = new Map<number, (message: Pick<Reloaded, 'ok' | 'generation' | 'warnings' | 'error'>) => void>();
   #lastId = 0;
 
-  /** Asks with `send` (false: there is nobody) and waits. Throws `not_running`, `timeout`, `reload_refused`. */
+  /**
+   * Sends the request with `send`, which returns false without a worker, and waits. Throws `not_running`, `timeout`, `reload_refused` or a code of
+   * `TOLD`.
+   */
   ask(send: (id: number) => boolean): Promise<ReloadResult> {
     this.#lastId += 1;
     const id = this.#lastId;
@@ -48,7 +51,7 @@ export class PendingReloads {
     settle?.(message);
   }
 
-  /** Nobody answers any more. */
+  /** Rejects all waiting requests. */
   workerEnded(): void {
     const error = { code: 'reload_refused', message: 'the worker ended before it had reloaded' };
     for (const settle of this.#waiting.values()) settle({ ok: false, generation: null, error });

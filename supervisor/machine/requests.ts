@@ -1,4 +1,4 @@
-// What somebody asks of the supervisor's machine in each of its states: stop, restart, start, replace. Pure; part of transition.ts.
+// Answers the requests stop, restart, start and replace in each state of the supervisor's machine. Pure.
 import type { DrainPurpose, Machine, Moment, State, Step } from './machine.ts';
 import { EMPTY_WINDOW } from './restart-window.ts';
 import { begin, drain, handOver, killNow, stopped, to, unchanged, wordFor } from './steps.ts';
@@ -53,14 +53,14 @@ export function onRestart(machine: Machine, moment: Moment): Step {
   }
 }
 
-/** Who asks for a start is content with a worker that is there, or on its way. */
+/** A start request is satisfied if a worker runs or is about to start. */
 export function onStart(machine: Machine, moment: Moment): Step {
   const { kind } = machine.state;
   const waits = kind === 'backing_off' || kind === 'deferred' || kind === 'failed';
   return waits ? onRestart(machine, moment) : unchanged(machine);
 }
 
-/** States that lead somewhere by themselves, where a successor would have to wait for what may never come. */
+/** States that end by themselves. A successor might wait forever in them, so a replacement is refused. */
 export const isOnItsWay = (state: State): boolean =>
   state.kind === 'locking' ||
   state.kind === 'checking' ||

@@ -1,4 +1,4 @@
-// Limits of the machine from what the configuration says; the supervisor itself reads no configuration.
+// Converts the settings that a worker or command reports into limits of the machine. The supervisor reads no configuration itself.
 import type { SupervisorSettings } from '../../shared/api/ipc.ts';
 import { DEFAULT_MACHINE_LIMITS, type Limits } from './machine.ts';
 

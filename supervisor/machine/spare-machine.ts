@@ -1,15 +1,14 @@
-// The spare worker, as a machine of its own: pure. Whether there is one changes nothing for the machine of the supervisor but how soon a start is up.
+// State machine of the spare worker, a preloaded process that shortens the next start. Pure. The supervisor's own decisions do not depend on it.
 //
-//  state   | entered on                             | left on
-//  none    | start; it was given, or has ended      | wanted, and its pause is over → loading
-//  loading | started                                | ready → ready; ended → none, with a pause; not wanted, not of use any more, given → none
-//  ready   | it waits                               | the same
+//  state   | entered on                        | left on
+//  none    | start; spare given or ended       | wanted and pause over → loading
+//  loading | process started                   | ready → ready; ended → none with a pause; not wanted, outdated or given → none
+//  ready   | spare reports that it is loaded   | as loading
 //
-//   R1  A spare that ends by itself is followed by another only after a pause, which doubles up to five minutes.
-//   R2  One that is not wanted any more, or is not of use any more (its program has changed, or the log file that it would write to), is ended.
-//   R3  A start is given one that is of use and is not stopped, which would be waited for; another is ended then. One that has ended, although its
-//       group has not, is left to its end.
-//   R4  It is wanted once a worker has settled, and stays for as long as that one, or a next one, is to come back.
+//   SPARE-1  After a spare ends by itself, the next one waits for a pause. The pause doubles up to five minutes.
+//   SPARE-2  A spare is ended if it is not wanted any more, or if its program or log file has changed.
+//   SPARE-3  A start takes the spare if the spare is current and not stopped; otherwise the spare is ended. An exited spare is not given out.
+//   SPARE-4  A spare is wanted once a worker has been up for a second. The spare stays until no further worker is to start.
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import type { State } from './machine.ts';
 
@@ -17,24 +16,24 @@ export type SpareState =
   | { readonly kind: 'none'; readonly notBefore: number; readonly failures: number }
   | { readonly kind: 'loading' | 'ready'; readonly failures: number };
 
-/** What a start that asks for it finds. */
+/** State of the spare at the moment when a start asks for it. */
 export interface SpareFacts {
-  /** `ended` is still to come. */
+  /** The process has exited, but its `ended` event is still to come. */
   readonly hasEnded: boolean;
-  /** By SIGSTOP or a debugger. */
+  /** Stopped by SIGSTOP or a debugger. */
   readonly isStopped: boolean;
-  /** Of another program than is there now. */
+  /** The program's files have changed since the spare loaded them. */
   readonly isOutdated: boolean;
 }
 
 export type SpareEvent =
-  /** `state` of the supervisor, `isOn` of the setting: looked at each second. */
+  /** Sent each second. `state` is the supervisor's state; `isOn` says whether the configuration wants a spare. */
   | { readonly kind: 'look'; readonly isOn: boolean; readonly state: State }
   | ({ readonly kind: 'asked' } & SpareFacts)
   | { readonly kind: 'worker_ended'; readonly code: number | null }
   | { readonly kind: 'ready' | 'ended' | 'log_moved' };
 
-/** `give`: to the start that asks. */
+/** `give` hands the spare to the start that asked for it. */
 export type SpareEffect = 'start' | 'end' | 'give';
 
 export interface SpareStep {
@@ -46,7 +45,7 @@ export const NO_SPARE: SpareState = { kind: 'none', notBefore: 0, failures: 0 };
 
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 300_000;
-/** A worker that ends sooner than this would find no spare anyway. */
+/** A worker that ends sooner than this would end before a spare has loaded. */
 const SETTLED_MS = 1_000;
 
 export function stepSpare(spare: SpareState, event: SpareEvent, now: number): SpareStep {
@@ -58,7 +57,7 @@ export function stepSpare(spare: SpareState, event: SpareEvent, now: number): Sp
       if (event.hasEnded) return same(spare);
       return gone(spare, event.isStopped || event.isOutdated ? 'end' : 'give');
     case 'worker_ended':
-      return event.code === EXIT.restartRequired ? gone(spare, 'end') : same(spare); // its program has changed
+      return event.code === EXIT.restartRequired ? gone(spare, 'end') : same(spare); // exit code 75: the program has changed
     case 'log_moved':
       return gone(spare, 'end');
     case 'ready':
@@ -77,7 +76,7 @@ function look(spare: SpareState, { isOn, state }: Extract<SpareEvent, { kind: 'l
 
 const isSettled = (state: State, now: number): boolean => state.kind === 'running' && now - state.upAt >= SETTLED_MS;
 
-/** No worker is to come back. */
+/** No further worker is to start. */
 const isOver = (state: State): boolean =>
   state.kind === 'stopped' ||
   state.kind === 'failed' ||

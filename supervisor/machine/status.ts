@@ -1,9 +1,9 @@
-// What `runtime status` says under --daemon: pure but for the pid of this process, from the machine and what the worker has told.
+// Builds the answer of `runtime status` under --daemon from the machine and the worker's messages. Pure except for this process's pid.
 import type { ExitRecord, RuntimeStatus } from '../../shared/api/control.ts';
 import { type DrainPurpose, deadlineOf, hasRun, type Machine } from './machine.ts';
 import { startsLeft } from './restart-window.ts';
 
-/** What is known of the present worker, from its messages. */
+/** Facts about the current worker, from its messages. */
 export interface WorkerFacts {
   readonly run: number;
   readonly pid: number;
@@ -14,7 +14,7 @@ export interface WorkerFacts {
   readonly generation: number | null;
   readonly reasons: readonly string[];
   readonly address: { readonly host: string; readonly port: number } | null;
-  /** What it said about its coming end. */
+  /** The reason that the worker gave for its coming exit. */
   readonly failure: string | null;
   readonly progress: string | null;
 }
@@ -24,14 +24,14 @@ export interface StatusFacts {
   readonly since: string;
   readonly worker: WorkerFacts | undefined;
   readonly exits: readonly ExitRecord[];
-  /** Whether the listening socket is held here. */
+  /** Whether the supervisor holds the listening socket. */
   readonly socket: boolean;
   readonly standby: 'none' | 'loading' | 'ready' | null;
   readonly configVersion: string | null;
   readonly log: string;
   readonly mode: string;
   readonly notes: readonly string[];
-  /** Monotonic and wall clock at the same moment. */
+  /** Monotonic and wall-clock milliseconds at the same moment. */
   readonly now: { readonly monotonic: number; readonly wall: number };
 }
 
@@ -96,13 +96,13 @@ function drainReason(purpose: DrainPurpose): string {
   }
 }
 
-/** How long a start waits for the budget, and why. */
+/** How long a start waits for the restart budget, and why. */
 export function deferredText({ state, limits }: Machine, now: number): string {
   const waitS = state.kind === 'deferred' ? Math.ceil(Math.max(0, state.until - now) / 1_000) : 0;
   return `${limits.starts} starts within ${limits.spanMs / 1_000} s: waits ${waitS} s for the oldest to leave the window`;
 }
 
-/** What a line of log says of a state besides its name. */
+/** Fields that a log line adds to the state's name. */
 export function stateFields(machine: Machine, now: number): Readonly<Record<string, unknown>> {
   const { state } = machine;
   switch (state.kind) {

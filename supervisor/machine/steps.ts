@@ -1,4 +1,4 @@
-// What the steps of the supervisor's machine are made of: pure. transition.ts and requests.ts say when.
+// Building blocks of the supervisor's transitions. Pure.
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import {
   type DrainPurpose,
@@ -11,7 +11,7 @@ import {
 } from './machine.ts';
 import { recordStart, roomAt, startsLeft } from './restart-window.ts';
 
-/** Reading what all processes have open takes a processor for some 10 ms: it begins when a start should be over. */
+/** Reading the open files of all processes takes about 10 ms of CPU. The check is delayed until a start is usually over. */
 const SHARER_AFTER_MS = 1_000;
 const RELEASE: Effect = { kind: 'release' };
 
@@ -25,7 +25,7 @@ export const stopped = (machine: Machine, code: 0 | 1): Step =>
 export const failed = (machine: Machine, failure: FailureKind, detail: string): Step =>
   to(machine, { kind: 'failed', failure, detail }, [RELEASE]);
 
-/** Starts a worker where the budget has room, else waits for it. */
+/** Starts a worker if the restart budget allows it. Otherwise the start is deferred until the budget does. */
 export function begin(machine: Machine, { now }: Moment): Step {
   const { window, limits } = machine;
   if (startsLeft(window, now, limits) === 0)
@@ -38,7 +38,7 @@ export function begin(machine: Machine, { now }: Moment): Step {
   };
 }
 
-/** From starting or running: the worker has until the deadline. */
+/** Called in starting or running. The worker has until the deadline to end. */
 export function drain(machine: Machine, purpose: DrainPurpose, { now }: Moment): Step {
   const { state, limits, run } = machine;
   const upAt = state.kind === 'running' ? state.upAt : undefined;
@@ -46,7 +46,7 @@ export function drain(machine: Machine, purpose: DrainPurpose, { now }: Moment):
   return to(machine, { kind: 'draining', upAt, deadline: now + limits.stopMs, killed: false, purpose }, effects);
 }
 
-/** What a worker is told; an end without a successor closes the door first, because nobody must be kept waiting. */
+/** Tells the worker to end. If no worker follows, the socket is closed first, so that no client waits for an answer that never comes. */
 export function wordFor(purpose: DrainPurpose, run: number): readonly Effect[] {
   switch (purpose.kind) {
     case 'stop':
@@ -61,7 +61,7 @@ export function wordFor(purpose: DrainPurpose, run: number): readonly Effect[] {
   }
 }
 
-/** The code with which a worker that drains is to end; none where it is ended for something that is no end of its own. */
+/** The exit code that a draining worker was asked for. Undefined if the worker is ended because of a failure. */
 export function codeAsked(purpose: DrainPurpose): number | undefined {
   switch (purpose.kind) {
     case 'stop':

@@ -1,35 +1,42 @@
-// The supervisor's state machine: pure. `step` decides; supervisor.ts carries out the effects and feeds their results back as events.
+// The supervisor's state machine. Pure: `step` decides, the supervisor carries out the effects and sends their results back as events.
 //
 //  state       | entered on                  | left on
-//  locking     | start                       | lock_held → checking (without the lock main.ts ends before there is a machine)
-//  checking    | lock held; leaving failed   | clear → starting or deferred; stuck → failed, or stopped (1) before the first worker beside one of another owner; stop, handed_over → stopped; handover_failed → starting or deferred
-//  starting    | spawn                       | up → running; exited → classified, beside a worker of another owner as `stuck`; overdue → killed, then a crash; spawn_failed → failed, or where that may pass a crash; stop, restart → draining; address_taken (its start is taken back), address_shared → draining, killed, then failed
-//  running     | up                          | exited → classified; silence → hung; stop, restart, worker_stopping → draining; address_shared as above
-//  hung        | no heartbeat                | 2 s for the report, killed, exited → a crash; stop, restart → draining, killed at once
+//  locking     | start                       | lock_held → checking (without the lock the process exits before it makes a machine)
+//  checking    | lock held; leaving failed   | clear, handover_failed → starting or deferred; stop, handed_over → stopped
+//              |                             | stuck → failed; before the first worker, if another owner runs one → stopped (1)
+//  starting    | spawn                       | up → running; exited → classified, or as stuck if another owner runs a worker
+//              |                             | stop, restart → draining; overdue → killed, then a crash
+//              |                             | spawn_failed → failed, or a crash if a retry may succeed
+//              |                             | address_taken (the start is taken back), address_shared → draining, killed, then failed
+//  running     | up                          | exited → classified; silence → hung; stop, restart, worker_stopping → draining
+//              |                             | address_shared → draining, killed, then failed
+//  hung        | no heartbeat                | report written, killed after 2 s, exited → a crash; stop, restart → draining, killed at once
 //  draining    | stop, restart, 51, 75       | exited → stopped, starting, or classified; over time → killed; stop turns a restart into a stop
 //  backing_off | crash, budget left          | delay over, restart → starting; stop → stopped
 //  deferred    | 51 or 75, budget spent      | oldest start leaves the window → starting; restart → starting (window cleared); stop → stopped
 //  failed      | crash, budget spent; 78; …  | restart → checking (window cleared); stop → stopped
 //  stopped     | exit 0 or 130, stop         | never: the supervisor exits
 //
-//  start: as restart in backing_off, deferred and failed, else nothing
-//  replace: as restart, but the end of the worker leads to checking, where a waiting supervisor is handed lock, socket and budget
+//  start: like restart in backing_off, deferred and failed. In other states it changes nothing.
+//  replace: like restart, but the worker's exit leads to checking. The waiting supervisor then receives lock, socket and budget.
+//  Exit codes of a worker: 51 and 75 ask for a restart, 78 is an invalid configuration, 0 and 130 are intended ends.
 //
-//   S1  Every event has a defined answer in every state; what does not apply changes nothing.
-//   S2  A worker is started only when none is left: `spawn` never comes while a run is alive.
-//   S3  No span of the window holds more starts than the limit, unless an operator cleared it; a start whose port a stranger has is none.
-//   S4  Events of an earlier run change nothing.
-//   S5  A live run always has a deadline, until it has been killed.
-//   S6  `stop` ends in stopped from every state, whatever the worker does.
-//   S7  The socket is released with failed, stopped and any end that has no successor, and never before.
-//   S8  51 and 75 of a worker that was up never end in failed.
+//   MACHINE-1  Every event has a defined answer in every state. An event that does not apply changes nothing.
+//   MACHINE-2  A worker is started only after the former one has ended. `spawn` never comes while a run is alive.
+//   MACHINE-3  No span of the restart window holds more starts than the limit, unless an operator cleared the window.
+//              A start whose port another program holds does not count.
+//   MACHINE-4  Events of an earlier run change nothing.
+//   MACHINE-5  A live run always has a deadline until it is killed.
+//   MACHINE-6  `stop` leads to stopped from every state, whatever the worker does.
+//   MACHINE-7  The socket is released on failed, on stopped and on any end without a following worker. It is never released earlier.
+//   MACHINE-8  Exit codes 51 and 75 of a worker that was up never lead to failed.
 import { countedExit, exitReason, mayPass, type WorkerExit } from './exit-reason.ts';
 import { deadlineOf, type Event, hasRun, type Machine, type Moment, type State, type Step } from './machine.ts';
 import { onReplace, onRestart, onStart, onStop } from './requests.ts';
 import { crashDelay, recordCrash, startsLeft, takeBackStart } from './restart-window.ts';
 import { begin, codeAsked, drain, failed, handOver, killNow, stopped, to, unchanged } from './steps.ts';
 
-/** One event: the machine after it, and what is to be done. */
+/** Applies one event. Returns the next machine and the effects to carry out. */
 export function step(machine: Machine, event: Event, moment: Moment): Step {
   if ('run' in event && event.run !== machine.run) return unchanged(machine);
   switch (event.kind) {
@@ -84,12 +91,12 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
   }
 }
 
-/** Beside a worker of another owner a supervisor that has had none is a second start: it would answer for a host that is not its own. */
+/** If another owner runs a worker before our first one, this supervisor is a second start. It ends, since it must not answer for the other host. */
 function onStuck(machine: Machine, { failure, detail }: Extract<Event, { kind: 'stuck' }>): Step {
   return failure === 'owner' && machine.run === 0 ? stopped(machine, 1) : failed(machine, failure, detail);
 }
 
-/** That one came between the look and the start: it is no crash, and trying again would only fail again. */
+/** The other owner's worker came after our check. This is no crash, because a retry would fail again. */
 function onBeside(machine: Machine, detail: string): Step {
   return machine.run === 1 ? stopped(machine, 1) : failed(machine, 'owner', detail);
 }
@@ -104,7 +111,7 @@ function onSign(machine: Machine, sign: 'up' | 'progress' | 'heartbeat', { now }
   return unchanged(machine);
 }
 
-/** There was no process: a crash where the next try may find room, the end of a drain that was asked for meanwhile, else nothing to try again. */
+/** The spawn failed, so there is no process. That is a crash if a retry may succeed, the end of a requested drain, or else final. */
 function onSpawnFailed(machine: Machine, event: Extract<Event, { kind: 'spawn_failed' }>, moment: Moment): Step {
   const { state } = machine;
   if (!hasRun(state)) return unchanged(machine);
@@ -113,12 +120,12 @@ function onSpawnFailed(machine: Machine, event: Extract<Event, { kind: 'spawn_fa
   return onExit(machine, { kind: 'exited', run, exit: { code: null, signal: null }, detail }, moment);
 }
 
-/** The worker could only tell the address: nothing of it has begun, and the budget is for workers that end. */
+/** The worker had only reported its address. The restart budget is for workers that end, so this start is taken back. */
 function onTaken(machine: Machine, detail: string, moment: Moment): Step {
   return failAndKill({ ...machine, window: takeBackStart(machine.window) }, detail, moment);
 }
 
-/** A worker that waits for nothing is killed: there will be no address for it, or none of its own. */
+/** The worker waits for an address that it cannot get, so nothing of value is lost by a kill. */
 function failAndKill(machine: Machine, detail: string, moment: Moment): Step {
   return killNow(drain(machine, { kind: 'fail', failure: 'port', detail }, moment).machine, detail);
 }
@@ -146,7 +153,7 @@ function onExit(machine: Machine, { exit, detail, beside }: Extract<Event, { kin
   }
 }
 
-/** A worker that was killed by us for silence crashed; one that was killed while it drained ended with the code that it had announced. */
+/** A worker that we killed for silence counts as crashed. One that was killed in a drain counts as ended with the code it was to end with. */
 function meantExit(state: State, exit: WorkerExit): WorkerExit {
   const killedForSilence = state.kind === 'hung' || (state.kind === 'starting' && state.overdue);
   if (killedForSilence) return { code: null, signal: exit.signal };
@@ -165,7 +172,7 @@ function onCrash(
   return delayMs === 0 ? begin(crashed, moment) : to(crashed, { kind: 'backing_off', until: moment.now + delayMs });
 }
 
-/** After a sleep of the machine everybody gets their full time again. */
+/** After the machine was suspended, every running deadline starts anew. */
 function renewed(machine: Machine, { now }: Moment): Step {
   const { state, limits } = machine;
   if (state.kind === 'running') return to(machine, { ...state, heardAt: now });

@@ -1,4 +1,4 @@
-// Getting hold of the address where a worker is to listen: a port that somebody else holds is tried three times within 3 s, and then its holder is named.
+// Binds the worker's address. A port in use is tried three times within 3 s, then the error names its holder.
 
 import type { Address } from '../../shared/process/bound-socket.ts';
 import { bindFault, holderOf } from '../../shared/process/port-owner.ts';
@@ -8,11 +8,11 @@ import type { HeldSocket } from './held-socket.ts';
 export interface ClaimOptions {
   readonly socket: HeldSocket;
   readonly address: Address;
-  /** Whether no other host is on the way to listen on this port; asked before it is bound. */
+  /** Whether no other host is about to listen on this port. Asked before the bind. */
   readonly takeTurn: (port: number) => Promise<boolean>;
   /** Default 3. */
   readonly tries?: number;
-  /** Looked at before each further try. */
+  /** Checked before each attempt. */
   readonly isWanted?: () => boolean;
   readonly say: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
@@ -20,7 +20,10 @@ export interface ClaimOptions {
 const TRIES = 3;
 const PAUSE_MS = 1_500;
 
-/** Undefined when the address is held, free where it cannot be held, or not wanted any more; else why not, naming who holds it. */
+/**
+ * Returns undefined if the address is bound, free (where binding is impossible), or not wanted any more. Otherwise returns the reason and the
+ * holder.
+ */
 export async function claimAddress({
   socket,
   address,

@@ -1,9 +1,9 @@
-// The listening socket, bound here and handed to each worker, which listens on it: while no worker lives, connections wait in its queue
-// and none is refused. Where this Node cannot bind without listening the worker binds by itself, and status says so.
+// The listening socket, bound here and passed to each worker, which listens on it. Connections queue while no worker runs; none is refused.
+// If Node cannot bind without listening, the worker binds instead, and status says so.
 //
-//   H1  It is bound, never listened on here: a parent that listens takes half of the connections.
-//   H2  Another port replaces it only once that one is bound.
-//   H3  Port 0 is one port for as long as the socket is held.
+//   HELD-SOCKET-1  This process binds the socket but never listens. A listening parent would take half of the connections.
+//   HELD-SOCKET-2  A new port replaces the old one only after the new one is bound.
+//   HELD-SOCKET-3  Port 0 stays one port for as long as the socket is held.
 import type { SendHandle } from 'node:child_process';
 import { type Address, type BoundHandle, bindSocket, canBind } from '../../shared/process/bound-socket.ts';
 
@@ -15,25 +15,25 @@ export class HeldSocket {
     return canBind();
   }
 
-  /** As it was asked for; undefined when nothing is held. */
+  /** The address as requested. Undefined if no socket is held. */
   get address(): Address | undefined {
     return this.#held?.address;
   }
 
-  /** Its descriptor in this process. */
+  /** File descriptor in this process. */
   get descriptor(): number | undefined {
     return this.#held?.handle.fd;
   }
 
-  /** For `child.send`; undefined when another address, or none, is held. */
+  /** The handle for `child.send`. Undefined if this address is not held. */
   handleFor(address: Address): SendHandle | undefined {
     return this.#isHeld(address) ? (this.#held?.handle as unknown as SendHandle) : undefined;
   }
 
-  /** Binds the address unless it is held already; gives the code of the error when that is impossible, with what was held kept. */
+  /** Binds the address unless it is held already. On failure it returns the error code and keeps the old socket. */
   hold(address: Address): string | undefined {
     if (this.#isHeld(address)) return undefined;
-    if (this.#held?.address.port === address.port) this.release(); // the two would be in each other's way
+    if (this.#held?.address.port === address.port) this.release(); // two sockets of one port would collide
     const bound = bindSocket(address);
     if (typeof bound === 'string') return bound;
     this.release();
@@ -41,7 +41,7 @@ export class HeldSocket {
     return undefined;
   }
 
-  /** Takes a socket over that another supervisor held. */
+  /** Takes over the socket of another supervisor. */
   adopt(address: Address, handle: SendHandle): void {
     this.#held = { address, handle: handle as unknown as BoundHandle };
   }

@@ -1,9 +1,9 @@
-// The way of the listening socket to the workers: held while there is something to wait for, handed to each worker that can take it.
+// Manages the listening socket: held while a worker is expected, and passed to each worker that can take it.
 //
-//   G1  A worker that names no capability `listen` binds by itself: the socket is closed before it may.
-//   G2  A worker gets the socket of the address that its own configuration names; usually with `welcome`, before it has read that.
-//   G3  Of two supervisors that start in the same moment one has its turn until a worker listens; the other finds the port taken.
-//   G4  Nobody shares the socket whom a dead worker left behind: such a process is named.
+//   LISTENING-1  A worker without the capability `listen` binds by itself. The supervisor closes its socket first.
+//   LISTENING-2  A worker gets the socket for the address in its own configuration. Usually it comes with `welcome`, before that is read.
+//   LISTENING-3  Of two supervisors that start at once, one reserves the port until its worker listens. The other finds the port in use.
+//   LISTENING-4  A process that a dead worker left behind with the socket is found, and the error names it.
 import type { SendHandle } from 'node:child_process';
 import type { ListenAddress, WorkerMessage } from '../../shared/api/ipc.ts';
 import type { Address } from '../../shared/process/bound-socket.ts';
@@ -15,7 +15,7 @@ import { findSharer, linkOf } from './socket-sharers.ts';
 
 type Say = (message: string, fields: Readonly<Record<string, unknown>>) => void;
 
-/** The worker that takes the socket. */
+/** The worker that receives the socket. */
 export interface SocketTaker {
   readonly isAlive: boolean;
   send(message: { readonly type: 'listen' } & ListenAddress, socket: SendHandle): void;
@@ -26,14 +26,14 @@ export class Listening {
   readonly #socket = new HeldSocket();
   #workersTakeIt = true;
   #turn: { readonly port: number; readonly end: EndTurn } | undefined;
-  /** What the present worker has been handed. */
+  /** The address that the current worker received. */
   #handed: { readonly process: SocketTaker; readonly address: ListenAddress } | undefined;
 
   constructor(say: Say) {
     this.#say = say;
   }
 
-  /** What a successor gets. */
+  /** The socket and address that pass to a successor. */
   get held(): { readonly address: ListenAddress; readonly socket: SendHandle } | undefined {
     const { address } = this.#socket;
     const socket = address === undefined ? undefined : this.#socket.handleFor(address);
@@ -52,21 +52,21 @@ export class Listening {
     return this.#socket.address !== undefined;
   }
 
-  /** Why connections are refused while no worker lives. */
+  /** Why connections are refused while no worker runs. */
   get notes(): readonly string[] {
     if (!this.isPossible)
       return ['this Node cannot hold the listening socket: the worker binds it, and none is there while it restarts'];
     return this.#workersTakeIt ? [] : ['the worker is of a version that binds the listening socket by itself'];
   }
 
-  /** Before a worker is started. Gives why the address cannot be had. */
+  /** Binds the address before a worker starts. Returns why it is unavailable. */
   async claim({ host, port }: ListenAddress, tries?: number): Promise<string | undefined> {
     if (!this.#workersTakeIt) return undefined;
     const address = { host, port };
     return this.#claim(address, tries === undefined ? {} : { tries });
   }
 
-  /** Answers `hello`: what goes with `welcome`. */
+  /** Answers the worker's `hello`: the socket and address to send with `welcome`. */
   greet(process: SocketTaker, { capabilities }: Extract<WorkerMessage, { type: 'hello' }>, address: ListenAddress) {
     this.#workersTakeIt = capabilities.includes('listen');
     if (!this.#workersTakeIt) this.release();
@@ -76,7 +76,7 @@ export class Listening {
     return { listen: address, socket };
   }
 
-  /** A starting worker has told its address. Gives why that cannot be had. */
+  /** Serves the address that a starting worker reported. Returns why it is unavailable. */
   async serve(process: SocketTaker, { host, port }: ListenAddress): Promise<string | undefined> {
     const handed = this.#handed?.process === process ? this.#handed.address : undefined;
     if (!this.#workersTakeIt || !this.isPossible || (handed?.host === host && handed.port === port)) return undefined;
@@ -91,7 +91,7 @@ export class Listening {
     return fault;
   }
 
-  /** Names the process of a former worker that has the socket, too (G4). */
+  /** Describes a process of a former worker that also holds the socket. Undefined if there is none. */
   async sharer(former: ProcessIdentity, worker: number): Promise<string | undefined> {
     const link = this.#link;
     if (link === undefined) return undefined;
@@ -107,7 +107,7 @@ export class Listening {
     return descriptor === undefined ? undefined : linkOf(`/proc/self/fd/${descriptor}`);
   }
 
-  /** The worker listens: who else comes for the port is told by the bind. */
+  /** The worker listens. From now on the bind itself rejects others, so the reservation ends. */
   listened(): void {
     this.#turn?.end();
     this.#turn = undefined;
@@ -130,7 +130,7 @@ export class Listening {
     if (this.#turn?.port === port || this.#socket.handleFor(address) !== undefined) return true;
     const end = await tryTurn(port);
     if (end === undefined) return false;
-    if (!this.isPossible) return (end(), true); // the worker binds, and has a turn of its own
+    if (!this.isPossible) return (end(), true); // the worker binds and reserves the port itself
     this.listened();
     this.#turn = { port, end };
     return true;

@@ -1,41 +1,41 @@
-// Who else has the listening socket: a process that a dead worker handed it to and that left its group, so that no end of the group reached it.
-// It would take connections, or keep them waiting once nobody else listens. Only Linux tells (/proc), and only of processes of this account.
+// Finds other processes that hold the listening socket. A dead worker may have passed it to a child that left the process group.
+// Such a process would take connections, or keep them waiting. Only Linux tells (/proc), and only for processes of this account.
 import { readdirSync, readlinkSync } from 'node:fs';
 import { commandOf, processes, statOf } from '../../shared/process/process-identity.ts';
 import { delay } from '../../shared/time/abort.ts';
 
 export interface SharerQuery {
-  /** What a descriptor of the socket links to: `socket:[…]`. */
+  /** Link target of the socket's descriptor: `socket:[…]`. */
   readonly link: string;
-  /** Start of the dead worker in clock ticks: nothing that it left is older. */
+  /** Start of the dead worker in clock ticks. Older processes are not its children. */
   readonly since: string;
-  /** Processes that have it rightly, and with them their children: each has all descriptors between its fork and its program. */
+  /** Processes that may hold the socket, with their children: a child holds all descriptors between fork and exec. */
   readonly owners: readonly number[];
 }
 
-/** Processes are looked at so many at a time, so that nobody else waits for it. */
+/** Processes per batch. Other work gets a turn between batches. */
 const AT_A_TIME = 64;
-/** What was killed with its group may take its time to go. */
+/** Attempts before a process counts as a sharer: a killed one may take time to exit. */
 const LOOKS = 20;
 const PAUSE_MS = 50;
 
-/** Pid and command line; undefined where nobody else has it. */
+/** Pid and command line. Undefined if no other process has the socket. */
 export async function findSharer(query: SharerQuery): Promise<string | undefined> {
   const pids = processes();
   for (let next = 0; next < pids.length; next += AT_A_TIME) {
     for (const pid of pids.slice(next, next + AT_A_TIME))
       if (shares(pid, query) && (await keepsIt(pid, query))) return `pid ${pid} (${commandOf(pid)})`;
-    await delay(0); // others first
+    await delay(0); // yields to the event loop
   }
   return undefined;
 }
 
-/** What the descriptor of this process links to; undefined where the system does not tell. */
+/** Link target of a /proc descriptor. Undefined if the system does not tell. */
 export function linkOf(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {
-    return undefined; // closed meanwhile, or not Linux
+    return undefined; // closed in between, or not Linux
   }
 }
 
@@ -58,6 +58,6 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // gone, or not ours
+    return []; // gone, or another user's
   }
 }

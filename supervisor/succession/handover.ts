@@ -1,4 +1,4 @@
-// The way out of office, for the supervisor that is replaced: one successor at a time, and none where it could not be served.
+// Hands this supervisor over to its successor. One successor at a time, and none in a state where it could wait forever.
 import type { SendHandle } from 'node:child_process';
 import type { SupervisorSettings } from '../../shared/api/ipc.ts';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -8,7 +8,7 @@ import { isOnItsWay } from '../machine/requests.ts';
 import type { InstanceLock } from './instance-lock.ts';
 import { Successor, type SuccessorSpec } from './succession.ts';
 
-/** Which supervisor is to come: its program, and what is to be known of the configuration anew. */
+/** The successor's program, and settings of the configuration that have changed. */
 export interface SuccessorProgram extends Pick<SuccessorSpec, 'program' | 'args'> {
   readonly settings: Partial<SupervisorSettings>;
 }
@@ -22,7 +22,7 @@ export class Handover {
     this.#lock = lock;
   }
 
-  /** Starts the successor; gives its pid. Throws where that is impossible, and then nothing has changed. */
+  /** Starts the successor and returns its pid. If it throws, nothing has changed. */
   async prepare(spec: SuccessorSpec, state: () => State): Promise<number> {
     if (this.#isBusy)
       throw new SvcError('refused', 'the supervisor is being replaced already', {
@@ -32,7 +32,7 @@ export class Handover {
     this.#isBusy = true;
     try {
       this.#successor = await Successor.start(spec, this.#lock);
-      refuseOnItsWay(state()); // somebody stopped or restarted it meanwhile: nobody would ever call the successor
+      refuseOnItsWay(state()); // a stop or restart came in between and would leave the successor waiting
       return this.#successor.pid;
     } catch (error) {
       this.giveUp();
@@ -40,7 +40,7 @@ export class Handover {
     }
   }
 
-  /** Throws where the successor has not taken everything. */
+  /** Throws unless the successor has taken everything. */
   async perform(estate: HandedOver, socket: SendHandle | undefined): Promise<void> {
     if (this.#successor === undefined) throw new SvcError('refused', 'there is no successor');
     await this.#successor.handOver(estate, { lock: this.#lock, ...(socket === undefined ? {} : { socket }) });

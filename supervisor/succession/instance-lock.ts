@@ -1,13 +1,14 @@
-// One supervisor a project: a lock that the kernel releases when its holder dies, however it dies; a holder may share it with its successor.
+// Lock that allows one supervisor for each project. The kernel releases it when the holder dies. A holder may share it with its successor.
 //
-// Linux: an abstract Unix socket named by device and inode of `.svc`, so that two names of one folder are one lock. Elsewhere: an open with O_EXLOCK.
-// It is not the authority over writing (that is the worker's writer lock): abstract names are per network namespace.
+// Linux: an abstract Unix socket named by the device and inode of `.svc`, so two paths to one folder share one lock.
+// Elsewhere: an open with O_EXLOCK. This lock does not protect the database, because abstract names are per network namespace.
+// The worker's writer lock does that.
 //
-//   I1  Any user can take an abstract name. A holder counts where it is a process of ours, of root, or of the owner of `.svc`; where the kernel does
-//       not tell, it counts as well.
-//   I2  Beside a stranger the lock has a name that only `.svc` tells (`lock-name.<n>`): nobody knows it before it is taken. A name that a stranger
-//       has seen and taken since is followed by the next.
-//   I3  Each `lock-name.<n>` is made once, and the newest one is the lock. Older ones are removed by the holder of a newer one alone.
+//   INSTANCE-LOCK-1  Any user can bind an abstract name. A holder counts only if its process is ours, root's or of the owner of `.svc`.
+//                    If the kernel does not tell, the holder counts as well.
+//   INSTANCE-LOCK-2  If a stranger holds the usual name, the lock gets a random name from `.svc/lock-name.<n>`. Strangers cannot read it.
+//                    If a stranger sees that name in use and binds it later, the next number follows.
+//   INSTANCE-LOCK-3  Each `lock-name.<n>` is created once. The newest is the lock. Only the holder of a newer one removes older ones.
 import { randomBytes } from 'node:crypto';
 import { linkSync, openSync, readdirSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -23,17 +24,17 @@ const TRIES = 20;
 const NAME_FILE = /^lock-name\.(\d+)$/;
 const TOKEN = /^[0-9a-f]{32}$/;
 
-/** What a successor is handed: one of the two. */
+/** Passed to a successor: one of the two. */
 export interface InstanceLock {
   readonly server?: Server;
   readonly descriptor?: number;
-  /** A stranger holds the name that the folder gives. */
+  /** A stranger holds the usual name. */
   readonly isBesideStranger?: boolean;
 }
 
 type Taken = Server | 'ours' | 'stranger';
 
-/** The lock, or undefined when another process holds it. */
+/** Returns undefined if another supervisor holds the lock. */
 export async function acquireInstanceLock(stateDir: string, stat: Stats): Promise<InstanceLock | undefined> {
   if (process.platform !== 'linux') return exclusiveOpen(join(stateDir, 'supervisor.lock'));
   const query = { users: [process.getuid?.() ?? 0, 0, stat.uid], project: dirname(stateDir) };
@@ -42,7 +43,7 @@ export async function acquireInstanceLock(stateDir: string, stat: Stats): Promis
   if (usual === 'ours') return undefined;
   if (usual !== 'stranger' && newestName(stateDir) === undefined) return { server: usual };
   const secret = await takeSecret(stateDir, query);
-  // The stranger may have left, and another supervisor have come, while the secret name was not there yet.
+  // While the secret name did not exist yet, the stranger may have left and another supervisor may have come.
   const again = secret === undefined || usual !== 'stranger' ? usual : await first();
   if (typeof again !== 'string') again.close();
   if (again === 'ours') secret?.close();
@@ -51,7 +52,7 @@ export async function acquireInstanceLock(stateDir: string, stat: Stats): Promis
     : { server: secret, isBesideStranger: again === 'stranger' };
 }
 
-/** The newest name that `.svc` tells. Undefined where another supervisor has it. */
+/** Binds the newest secret name of `.svc`. Undefined if another supervisor holds it. */
 async function takeSecret(stateDir: string, query: LockQuery): Promise<Server | undefined> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const number = newestName(stateDir) ?? 0;
@@ -90,17 +91,17 @@ function removeOlder(stateDir: string, number: number): void {
     rmSync(nameFile(stateDir, older), { force: true });
 }
 
-/** Undefined where the file holds none. */
+/** Undefined if the file holds no valid token. */
 function tokenOf(stateDir: string, number: number): string | undefined {
   try {
     const token = readOwnFile(nameFile(stateDir, number)).trim();
     return TOKEN.test(token) ? token : undefined;
   } catch {
-    return undefined; // removed meanwhile, or something else
+    return undefined; // removed in between, or another kind of file
   }
 }
 
-/** Whole and once: of two that make the same number one does (I3). */
+/** Creates the file whole and once: if two processes make the same number, one succeeds. */
 function makeName(stateDir: string, number: number): void {
   const temporary = join(stateDir, `lock-name.${process.pid}.tmp`);
   rmSync(temporary, { force: true });
@@ -120,11 +121,11 @@ async function take(name: string, query: LockQuery): Promise<Taken> {
     if (server !== undefined) return server;
     const holder = holderOf(name, query);
     if (holder === 'stranger') return 'stranger';
-    if (holder !== 'nobody') return 'ours'; // I1
+    if (holder !== 'nobody') return 'ours'; // an unknown holder counts as ours
   }
 }
 
-/** Undefined where somebody has the name. */
+/** Undefined if the name is in use. */
 function listen(name: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy());
@@ -132,7 +133,7 @@ function listen(name: string): Promise<Server | undefined> {
       error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error),
     );
     server.listen(name, () => {
-      server.removeAllListeners('error').on('error', () => {}); // an accept that failed (EMFILE) is nobody's loss
+      server.removeAllListeners('error').on('error', () => {}); // a failed accept (EMFILE) harms no client
       resolve(server);
     });
   });

@@ -1,4 +1,4 @@
-// Who holds an abstract Unix socket: anybody on the machine may take such a name, so the kernel is asked whose process it is. Linux alone.
+// Identifies the holder of an abstract Unix socket. Any user may bind such a name, so the kernel is asked for the owner. Linux only.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { processes } from '../../shared/process/process-identity.ts';
 import { linkOf } from '../socket/socket-sharers.ts';
@@ -7,7 +7,7 @@ import { linkOf } from '../socket/socket-sharers.ts';
 export type Holder = 'nobody' | 'ours' | 'stranger' | 'unknown';
 
 export interface LockQuery {
-  /** Whose processes count as ours. */
+  /** Users whose processes count as `ours`. */
   readonly users: readonly number[];
   readonly project: string;
 }
@@ -26,7 +26,7 @@ export function holderOf(name: string, { users, project }: LockQuery): Holder {
   return isSure ? 'stranger' : 'unknown';
 }
 
-/** As descriptors link to them; undefined where there is no such table. Older Node fills a name up with zeros, shown as @. */
+/** The sockets with this name, as /proc/<pid>/fd links to them. Undefined without /proc. Older Node pads the name with zero bytes, shown as @. */
 function socketsOf(name: string): ReadonlySet<string> | undefined {
   const table = textOf('/proc/net/unix');
   const lines = table?.split('\n').filter((line) => line.replace(/@+$/, '').endsWith(` @${name}`));
@@ -38,16 +38,16 @@ function userOf(pid: number): number | undefined {
   return user === undefined ? undefined : Number(user);
 }
 
-/** Undefined where they cannot be read: of root, or of a program with capabilities. */
+/** Undefined if unreadable: the process is root's or has capabilities. */
 function descriptorsOf(pid: number): readonly string[] | undefined {
   try {
     return readdirSync(`/proc/${pid}/fd`);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EACCES' ? undefined : []; // else it has ended
+    return (error as NodeJS.ErrnoException).code === 'EACCES' ? undefined : []; // otherwise the process has ended
   }
 }
 
-/** Of this project: its command line can be read by everybody. */
+/** Whether the process is a supervisor of this project. All users can read its command line. */
 function isSupervisor(pid: number, project: string): boolean {
   const words = textOf(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
   const folder = words[words.indexOf('--project') + 1];
@@ -59,7 +59,7 @@ function isSame(path: string, other: string): boolean {
     const [one, two] = [statSync(path), statSync(other)];
     return one.dev === two.dev && one.ino === two.ino;
   } catch {
-    return false; // gone, or of a folder that this user cannot enter: ours can
+    return false; // gone, or a folder closed to this user; our own folder is not
   }
 }
 
@@ -67,6 +67,6 @@ function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return undefined; // gone, or not told
+    return undefined; // gone, or not readable
   }
 }

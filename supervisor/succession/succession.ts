@@ -1,9 +1,9 @@
-// One supervisor takes the place of another: its lock is never free in between, its listening socket never closed.
+// Replaces one supervisor by another. The lock is never free in between, and the listening socket is never closed.
 //
-//   X1  The successor is started first and must say that it is ready; until then nothing has changed, and it can be given up.
-//   X2  It gets lock, socket, budget, history and secrets over the channel between the two, and touches nothing before `go`.
-//   X3  A successor whose channel ends before `go` ends itself; one that dies before it has taken everything leaves its parent in office.
-//   X4  Both carry the number of this protocol: a successor of another one refuses.
+//   SUCCESSION-1  The successor starts first and must report that it is ready. Until then nothing changes and it can be given up.
+//   SUCCESSION-2  It gets lock, socket, restart budget, history and secrets over their IPC channel. It acts on nothing before `go`.
+//   SUCCESSION-3  A successor whose channel closes before `go` exits. If it dies before it has everything, its parent stays in charge.
+//   SUCCESSION-4  Both sides carry this protocol's number. A successor with another number refuses.
 
 import { type ChildProcess, type SendHandle, spawn } from 'node:child_process';
 import type { Server } from 'node:net';
@@ -14,7 +14,7 @@ import type { InstanceLock } from './instance-lock.ts';
 const SUCCESSION_PROTOCOL = 1;
 const READY_MS = 10_000;
 const TAKE_MS = 5_000;
-/** Where a lock that is an open file lies in the successor. */
+/** File descriptor of a lock that is an open file, in the successor. */
 export const LOCK_DESCRIPTOR = 4;
 
 type Word =
@@ -24,19 +24,19 @@ type Word =
 
 export interface SuccessorSpec {
   readonly program: string;
-  /** Options of Node, the entry file and its own arguments. */
+  /** Node options, the entry file and its arguments. */
   readonly args: readonly string[];
   readonly project: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** The waiting supervisor as its parent sees it. */
+/** The waiting supervisor, seen from its parent. */
 export class Successor {
   readonly pid: number;
   readonly #child: ChildProcess;
   #cause = '';
 
-  /** Throws `failed` where it does not come to the point of taking over (X1). */
+  /** Throws `refused` unless the successor gets ready in time. */
   static async start(spec: SuccessorSpec, lock: InstanceLock): Promise<Successor> {
     const successor = new Successor(spec, lock);
     try {
@@ -64,7 +64,7 @@ export class Successor {
     });
   }
 
-  /** Resolves once it has everything; throws when it has not (X3). */
+  /** Resolves once the successor has everything, and throws otherwise. */
   async handOver(estate: HandedOver, { lock, socket }: { readonly lock: InstanceLock; readonly socket?: SendHandle }) {
     const taken = this.#hear('taken', TAKE_MS);
     this.#say({ type: 'lock' }, lock.server);
@@ -72,7 +72,7 @@ export class Successor {
     await taken;
   }
 
-  /** It is in office now. */
+  /** The successor is in charge from now on. */
   go(): void {
     this.#say({ type: 'go' });
     this.#child.stderr?.destroy();
@@ -84,7 +84,7 @@ export class Successor {
   }
 
   #say(word: Word, handle?: SendHandle): void {
-    if (this.#child.connected) this.#child.send(word, handle, () => {}); // a failed send is an end that `exit` reports
+    if (this.#child.connected) this.#child.send(word, handle, () => {}); // the `exit` event reports a failed send
   }
 
   #hear(type: 'ready' | 'taken', limitMs: number): Promise<void> {
@@ -110,15 +110,15 @@ export class Successor {
   }
 }
 
-/** What the successor itself gets. */
+/** Received by the successor. */
 export interface Inheritance {
   readonly estate: HandedOver;
-  /** The lock of systems where it is a socket; elsewhere it lies at LOCK_DESCRIPTOR. */
+  /** The lock if it is a socket. Otherwise it is the descriptor LOCK_DESCRIPTOR. */
   readonly lock: Server | undefined;
   readonly socket: SendHandle | undefined;
 }
 
-/** Says that it is ready and waits for its turn. Rejects when its parent has ended before (X3) or speaks another protocol (X4). */
+/** Reports readiness and waits for `go`. Rejects if the parent ends first or speaks another protocol. */
 export function inherit(): Promise<Inheritance> {
   const say = (word: Word): void => void process.send?.(word, undefined, undefined, () => {});
   return new Promise((resolve, reject) => {

@@ -1,7 +1,8 @@
-// The report on a worker that has gone silent, kept in .svc/reports/ (shared/log/report-folder.ts: at most ten, two MiB).
+// Writes the report on a silent worker to .svc/reports/, which keeps at most ten reports and 2 MiB.
 //
-// From outside: the kernel tells whether it burns time (R), waits (S, D) or was stopped (T). From inside, where a thread of the worker could
-// still look (worker/watchdog/): the stack of its main thread. Neither holds a value of the program: no environment, no argument, no heap.
+// The kernel tells from outside whether the worker uses CPU (R), waits (S, D) or was stopped (T).
+// A watchdog thread inside the worker, if it can still run, adds the stack of the main thread.
+// The report holds no values of the program: no environment, arguments or heap.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readOwnFile } from '../../shared/files/own-file.ts';
@@ -31,7 +32,7 @@ export class HangReport {
     this.#kernel = kernelView(facts.pid);
   }
 
-  /** Writes what is known by now, the worker's own view included; gives the path, or undefined where it cannot be written. */
+  /** Writes the facts known so far, with the worker's own view. Returns the path, or undefined if the file cannot be written. */
   write(): string | undefined {
     const at = new Date().toISOString();
     const inside = this.#insideView();
@@ -39,11 +40,11 @@ export class HangReport {
       writeReport(this.#path, this.#folder, { version: 1, at, ...this.#facts, kernel: this.#kernel, samples: inside });
       return this.#path;
     } catch {
-      return undefined; // a full disk must not hold up the kill
+      return undefined; // a full disk must not delay the kill
     }
   }
 
-  /** The worker is gone: its own view, which may have come late, has its place in this report now. */
+  /** Called after the worker has ended: merges its own view, which may have come late, into this report. */
   close(): void {
     if (this.write() === undefined || this.#inside === undefined) return;
     rmSync(this.#inside, { force: true });
@@ -60,7 +61,7 @@ export class HangReport {
       const { state, samples } = JSON.parse(readOwnFile(this.#inside)) as Record<string, unknown>;
       return state === 'silent' ? samples : null;
     } catch {
-      return null; // none was written
+      return null; // the worker wrote none
     }
   }
 }
@@ -77,6 +78,6 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch {
-    return ''; // no such kernel
+    return ''; // no /proc file system
   }
 }

@@ -1,11 +1,10 @@
-// What a dead supervisor may have left: a worker that is still alive, or a port that somebody else holds. Looked at before a worker is started.
+// Finds what a dead supervisor may have left: a live worker, or a port that another program holds. Runs before a worker is started.
 //
-//   O1  A process is signalled only when pid, start time and boot of a record match it; its group member by member, by what each was seen to be
-//       while it led them, or after it where they are its (K4 of process-group.ts). A stranger is never signalled but named, so that nobody needs
-//       to be asked over a socket who he is.
-//       One that works in another folder is of the project that this one was copied from: no leftover.
-//   O2  A worker of another owner (foreground, systemd, …) is never ended: it is named.
-//   O3  A port that is taken (claim-address.ts) spends no start.
+//   LEFTOVER-1  A process is signalled only if its pid, start time and boot match a record. Strangers are never signalled; the log names them.
+//               Members of its process group are signalled only if they are proven to be the worker's children.
+//               A worker in another folder is no leftover: this project was copied from that folder.
+//   LEFTOVER-2  A worker of another owner (foreground, systemd, …) is never ended. The error names it.
+//   LEFTOVER-3  A port that is in use costs no start of the restart budget.
 import { dirname } from 'node:path';
 import { readOwnFile } from '../../shared/files/own-file.ts';
 import { isAlive, isAliveIn, type ProcessIdentity } from '../../shared/process/process-identity.ts';
@@ -16,9 +15,9 @@ import { leftBehind, membersOf } from './process-group.ts';
 
 export interface LeftoverOptions {
   readonly former: Former | null;
-  /** `.svc/worker.json`: written by the holder of the writer lock. */
+  /** `.svc/worker.json`, written by the holder of the writer lock. */
   readonly workerRecord: string;
-  /** Gets hold of the address; gives why that failed. Asked for once nothing is left that could hold it. */
+  /** Binds the address. Returns why that failed. Called once no leftover can hold the address any more. */
   readonly claim: () => Promise<string | undefined>;
   readonly say: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 }
@@ -26,7 +25,7 @@ export interface LeftoverOptions {
 const TERM_MS = 5_000;
 const KILL_MS = 2_000;
 
-/** Ends what may be ended; the answer is the event for the machine. */
+/** Ends leftover processes. Returns the event for the state machine. */
 export async function lookForLeftovers(options: LeftoverOptions): Promise<Event> {
   try {
     const stuck = await clearLeftovers(options);
@@ -36,7 +35,7 @@ export async function lookForLeftovers(options: LeftoverOptions): Promise<Event>
   }
 }
 
-/** Undefined when a worker can be started. */
+/** Returns undefined if a worker can be started. */
 async function clearLeftovers(
   options: LeftoverOptions,
 ): Promise<{ readonly failure: FailureKind; readonly detail: string } | undefined> {
@@ -54,7 +53,7 @@ async function clearLeftovers(
   return taken === undefined ? undefined : { failure: 'port', detail: taken };
 }
 
-/** O2: the live worker of another owner; undefined where there is none. */
+/** Describes the live worker of another owner. Undefined if there is none. */
 export function otherOwner(workerRecord: string): string | undefined {
   const holder = readHolder(workerRecord);
   if (holder === undefined || holder.owner === 'daemon' || !isAliveIn(projectOf(workerRecord), holder.identity))
@@ -64,7 +63,7 @@ export function otherOwner(workerRecord: string): string | undefined {
 
 const projectOf = (workerRecord: string): string => dirname(dirname(workerRecord));
 
-/** With its group, as a live supervisor would have ended it. */
+/** Ends a worker with its process group, as a live supervisor would. */
 async function endProcess(identity: ProcessIdentity, { say }: LeftoverOptions): Promise<boolean> {
   const group = membersOf(identity);
   signal(identity, 'SIGTERM');
@@ -76,7 +75,7 @@ async function endProcess(identity: ProcessIdentity, { say }: LeftoverOptions): 
   return !isAlive(identity);
 }
 
-/** What its group holds after the worker itself has ended: nobody was there to end it. */
+/** Ends the group's members that outlived their worker. */
 async function endLeftBehind({ worker, supervisor }: Former, { say }: LeftoverOptions): Promise<void> {
   const { members, areIts } = leftBehind(worker, supervisor);
   if (members.length === 0) return;
@@ -98,7 +97,7 @@ function signal(identity: ProcessIdentity, name: NodeJS.Signals): void {
   try {
     process.kill(identity.pid, name);
   } catch {
-    // it ended in between
+    // It exited in between.
   }
 }
 
@@ -117,6 +116,6 @@ function readHolder(path: string): { readonly identity: ProcessIdentity; readonl
       return undefined;
     return { identity: { pid, start, boot }, owner };
   } catch {
-    return undefined; // none, or not whole: the writer lock decides
+    return undefined; // none, or damaged: the writer lock decides
   }
 }

@@ -1,12 +1,11 @@
-// The process group of a worker: ended as a whole, and seen to have ended, before anything else of the host begins.
+// Ends the process group of a worker as a whole, and waits for that end before another worker starts.
 //
-//   K1  It is signalled by its number alone, and only while that number is its own: from the start of its leader, our child, to the moment in which
-//       we reap it. Whoever is left in the group then keeps the number from everybody else; where nobody is, the signal reaches nobody.
-//       No nonce is needed for that, nor for anything else that the host signals: its own children, and what leftover.ts has verified.
-//   K2  A zombie has ended: who should reap it may never do so.
-//   K3  What no signal ends (it is in the middle of a call of the system, or another user's) holds nobody up for longer than 2 s.
-//   K4  Where nobody of us reaped the leader, its number says nothing: a process led by one long gone may have it by now. But whoever was born in the
-//       group has the name of its supervisor in its environment, and while one of those lives nobody else gets the number: all of them are its.
+//   PROCESS-GROUP-1  A group is signalled only while its number cannot be reused: from the start of the leader, our child, until we reap it.
+//                    Remaining members keep the number from being reused. Without members the signal reaches no process.
+//   PROCESS-GROUP-2  A zombie counts as ended, because its parent may never reap it.
+//   PROCESS-GROUP-3  A process that SIGKILL cannot end (blocked in a system call, or another user's) delays the caller for at most 2 s.
+//   PROCESS-GROUP-4  If another process reaped the leader, its number may have been reused. A member is then identified by its environment.
+//                    The environment names the supervisor. While one such member lives, the number stays the worker's and all members are its.
 
 import {
   beganWith,
@@ -23,8 +22,8 @@ const GROUP_MS = 2_000;
 const LONGEST_PAUSE_MS = 25;
 
 /**
- * Kills what is left in the group of a leader that was reaped in this very moment. Resolves when nobody lives in it any more; after 2 s with
- * the pids of those who do, as far as the system tells them. An empty group, which is the normal case, costs one call of the system.
+ * Kills the rest of the group of a leader that was reaped just now. Resolves when the group is empty.
+ * After 2 s it resolves with the pids that are left, if the system tells them. An empty group costs one system call.
  */
 export async function endGroup(leader: number): Promise<readonly number[] | undefined> {
   if (!signalGroup(leader, 'SIGKILL')) return undefined;
@@ -40,13 +39,13 @@ export async function endGroup(leader: number): Promise<readonly number[] | unde
   return left ?? [];
 }
 
-/** What a worker is given for its children: who its supervisor is (K4). */
+/** Environment for the worker and its children: it names the supervisor, so that members of the group can be identified later. */
 export const supervisedBy = ({ pid, start, boot }: ProcessIdentity): Readonly<Record<string, string>> => ({
   [SUPERVISOR]: `${pid} ${start} ${boot}`,
 });
 const SUPERVISOR = 'SVC_SUPERVISOR';
 
-/** Who lives in the group of a worker that has ended under a supervisor that has ended, and whether all of them are that worker's (K4). */
+/** Members of a dead worker's group after its supervisor died too. `areIts` says whether they are proven to be that worker's. */
 export function leftBehind(
   worker: ProcessIdentity,
   supervisor: ProcessIdentity,
@@ -59,14 +58,14 @@ export function leftBehind(
   return { members, areIts: members.some(({ pid }) => beganWith(pid, name, value)) };
 }
 
-/** Who else is in the group of a process that leads one; nobody where that one is gone, or the system does not tell. */
+/** Other members of a live leader's group. Empty if the leader has ended or the system does not tell. */
 export function membersOf(leader: ProcessIdentity): readonly ProcessIdentity[] {
   const pids = processes().filter((pid) => pid !== leader.pid && isLiveIn(leader.pid, pid));
   const members = pids.map(identify).filter((member) => member !== undefined);
-  return isAlive(leader) ? members : []; // its number may be somebody else's by now
+  return isAlive(leader) ? members : []; // the number may have been reused
 }
 
-/** False where nobody is in the group. */
+/** Returns false if the group is empty. */
 export function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   if (leader <= 1) return false;
   try {

@@ -1,4 +1,4 @@
-// The spare worker's runner: a process that has loaded everything and touches nothing until a start takes it (spare-machine.ts decides).
+// Runs the spare worker: a process that has loaded all code but waits, without side effects, until a start takes it.
 import { closeSync, statSync } from 'node:fs';
 import type { WorkerMessage } from '../../shared/api/ipc.ts';
 import { isStopped } from '../../shared/process/process-identity.ts';
@@ -12,18 +12,18 @@ type Hello = Extract<WorkerMessage, { type: 'hello' }>;
 export interface SpareOptions {
   readonly log: RuntimeLog;
   readonly spec: Omit<WorkerSpec, 'output'>;
-  /** Handed over IPC alone. */
+  /** Passed to the process over IPC only. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** Files that stand for the program: a spare of other ones is not taken. */
+  /** Files that identify the program. A spare that loaded other versions of them is not used. */
   readonly files: readonly string[];
   readonly now: () => number;
 }
 
-/** A spare whose turn has come. */
+/** A spare that becomes the worker. */
 export interface TakenSpare {
   readonly process: WorkerProcess;
   readonly output: WorkerOutput;
-  /** Undefined where it is still loading: then it comes as from any worker. */
+  /** Undefined if the spare is still loading. The message then arrives later, as from any worker. */
   readonly hello: Hello | undefined;
 }
 
@@ -55,7 +55,7 @@ export class Spare {
     return effect;
   }
 
-  /** The spare, for a start; undefined where there is none that may be taken. */
+  /** Takes the spare for a start. Undefined if there is none that may be used. */
   take(): TakenSpare | undefined {
     const waiting = this.#waiting;
     if (waiting === undefined) return undefined;
@@ -94,7 +94,7 @@ export class Spare {
     if (message.type !== 'hello') return;
     this.#waiting.hello = message;
     if (message.capabilities.includes('prepare')) process.send({ type: 'prepare', environment: this.#options.secrets });
-    if (!message.capabilities.includes('prepared')) this.#ready(process); // of a version that does not tell
+    if (!message.capabilities.includes('prepared')) this.#ready(process); // an older version that does not report `prepared`
   }
 
   #ready({ pid }: WorkerProcess): void {
@@ -133,6 +133,6 @@ function stampOf(path: string): string {
     const stat = statSync(path, { throwIfNoEntry: false });
     return stat === undefined ? '-' : `${stat.ino}-${stat.size}-${stat.mtimeMs}`;
   } catch (error) {
-    return messageOf(error); // a spare from before is of other files then, as far as anybody can see
+    return messageOf(error); // the files cannot be compared, so the spare counts as outdated
   }
 }

@@ -1,8 +1,9 @@
-// One worker process: spawned in a group of its own with IPC, stdout and stderr on the log file, tied to the life of this process.
+// One worker process: a process group of its own, an IPC channel, and output to the log file. It cannot outlive this process.
 //
-//   P1  The worker dies with its supervisor: by the kernel where `setpriv` can ask for it, else by a thread of its own; and by the end of the IPC channel.
-//   P2  Its end is reported once, after the last messages of its channel, and after the end of its whole group: nothing of a run overlaps the next.
-//   P3  Its environment holds no secret; those go over IPC.
+//   WORKER-PROCESS-1  The worker dies with its supervisor. The kernel ensures it through `setpriv`; otherwise a thread of the worker does.
+//                     The end of the IPC channel ends the worker as well.
+//   WORKER-PROCESS-2  Its exit is reported once, after the channel's last messages and the end of its process group. Runs never overlap.
+//   WORKER-PROCESS-3  Its environment holds no secrets. Secrets are passed over IPC.
 import { type ChildProcess, type SendHandle, spawn } from 'node:child_process';
 import { asWorkerMessage, type SupervisorMessage, type WorkerMessage } from '../../shared/api/ipc.ts';
 import { certificatesInPlace } from '../../shared/process/certificates.ts';
@@ -12,17 +13,17 @@ import type { WorkerExit } from '../machine/exit-reason.ts';
 import { endGroup, signalGroup } from './process-group.ts';
 
 export interface WorkerSpec {
-  /** Arguments of Node: options, the entry file and its own arguments. */
+  /** Node options, the entry file and its arguments. */
   readonly args: readonly string[];
   readonly project: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where stdout and stderr go. */
+  /** File descriptor for stdout and stderr. */
   readonly output: number | 'ignore';
 }
 
 export interface WorkerListener {
   message(message: WorkerMessage): void;
-  /** `left`: processes of its group that nothing could end (process-group.ts). */
+  /** `left`: pids of the process group that SIGKILL could not end. */
   exited(exit: WorkerExit, left: readonly number[] | undefined): void;
   spawnFailed(error: NodeJS.ErrnoException): void;
 }
@@ -41,7 +42,7 @@ export class WorkerProcess {
     this.#child = spawn(program, args, {
       cwd: spec.project,
       env: certificatesInPlace(spec.environment),
-      detached: true, // a group and session of its own
+      detached: true, // a process group and session of its own
       stdio: ['ignore', spec.output, spec.output, 'ipc'],
     });
     this.#listener = listener;
@@ -56,12 +57,12 @@ export class WorkerProcess {
     });
     this.#child.once('exit', (code, signal) => {
       this.#ended = true;
-      const group = endGroup(this.pid).catch(() => []); // its members cannot be named
+      const group = endGroup(this.pid).catch(() => []); // the remaining members cannot be listed
       void Promise.all([group, this.#lastMessages()]).then(([left]) => this.#listener.exited({ code, signal }, left));
     });
   }
 
-  /** A spare that became the worker. */
+  /** Called when a spare becomes the worker. */
   reportTo(listener: WorkerListener): void {
     this.#listener = listener;
   }
@@ -70,30 +71,30 @@ export class WorkerProcess {
     return !this.#ended;
   }
 
-  /** False when the channel is closed. */
+  /** Returns false if the channel is closed. */
   send(message: SupervisorMessage, socket?: SendHandle): boolean {
     if (this.#ended || !this.#child.connected) return false;
     try {
-      this.#child.send(message, socket, () => {}); // a failed send is an end that `exit` reports
+      this.#child.send(message, socket, () => {}); // the `exit` event reports a failed send
       return true;
     } catch {
-      return false; // no room for it
+      return false; // no memory or buffer for the message
     }
   }
 
-  /** Over IPC, which knows of a restart; SIGTERM as well for a stop, which a worker that does not listen yet understands. */
+  /** Asks over IPC, which can name a restart. A stop also sends SIGTERM, which ends a worker that does not read IPC yet. */
   askStop(purpose: 'stop' | 'restart'): void {
     const told = this.send({ type: 'stop', purpose });
     if (purpose === 'stop' || !told) this.#signal('SIGTERM');
   }
 
   kill(): void {
-    if (!this.#isThere) return; // its group is on the way, too
+    if (!this.#isThere) return; // the end of its group is under way, too
     signalGroup(this.pid, 'SIGKILL');
     this.#signal('SIGKILL');
   }
 
-  /** Where there was no process, Node has the pid 0 until it tells: a signal there would go to the supervisor and its whole group. */
+  /** Guards against pid 0, which Node shows until it reports a failed spawn. A signal to pid 0 would hit the supervisor's own group. */
   get #isThere(): boolean {
     return !this.#ended && this.pid > 1;
   }
@@ -114,7 +115,7 @@ export class WorkerProcess {
   }
 }
 
-/** util-linux's setpriv makes the kernel kill the worker with its parent; it becomes the worker by exec, so the pid stays. */
+/** setpriv (util-linux) makes the kernel kill the worker with its parent. It execs the worker, so the pid stays the same. */
 function withParentGuard(program: string, args: readonly string[]): [string, readonly string[]] {
   const guard = kernelGuard();
   return guard === undefined ? [program, args] : [guard, ['--pdeathsig', 'KILL', program, ...args]];

@@ -1,4 +1,4 @@
-// One run of a worker as the supervisor knows it: the process, what it has told of itself, and how it ended.
+// One run of a worker: its process, the facts it reported, and how it ended.
 import type { ExitRecord } from '../../shared/api/control.ts';
 import type { WorkerMessage } from '../../shared/api/ipc.ts';
 import { bootClock } from '../../shared/process/process-identity.ts';
@@ -12,13 +12,13 @@ import type { WorkerProcess } from './worker-process.ts';
 export interface WorkerRunOptions {
   readonly run: number;
   readonly process: WorkerProcess;
-  /** Where its lines begin in the runtime log. */
+  /** Position in the runtime log where the run's lines begin. */
   readonly logFrom: LogPosition | undefined;
 }
 
 export interface EndFacts {
   readonly wasUp: boolean;
-  /** The code that it was to end with, where it was told to end or had said so: perhaps before it was up. */
+  /** The requested or announced exit code, which may date from before the worker was up. */
   readonly asked: number | undefined;
   readonly lastLines: readonly string[];
 }
@@ -51,14 +51,14 @@ export class WorkerRun {
     this.process.kill();
   }
 
-  /** Writes down what can be seen of it from outside; gives the path. */
+  /** Writes a report on the silent worker, seen from outside. Returns its path. */
   report(folder: string, lastLines: readonly string[]): string | undefined {
     const { run, pid, runtimeId } = this.#facts;
     this.#report = new HangReport(folder, { run, pid, runtimeId, lastLines });
     return this.#report.write();
   }
 
-  /** It has ended: its own view of the hang goes into the report. */
+  /** Called after the exit: merges the worker's own view of the hang into the report. */
   closeReport(): void {
     this.#report?.close();
   }
@@ -67,7 +67,7 @@ export class WorkerRun {
     return `signal SIGKILL: ${killedFromOutside(this.#oomKills, oomKills())}`;
   }
 
-  /** What is kept of its end; `detail` is why it was killed, else its own last word or that of Node, else code or signal. */
+  /** Builds the record of the exit. `detail` is the reason for our kill, else the worker's or Node's last message, else the code or signal. */
   ended(exit: WorkerExit, { wasUp, asked, lastLines }: EndFacts): ExitRecord {
     const { code, signal } = exit;
     const { run, pid, runtimeId, failure } = this.#facts;

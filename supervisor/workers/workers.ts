@@ -1,4 +1,4 @@
-// The workers of a supervisor, one at a time: started, heard, ended. Reports what happens to them as events of the machine; decides nothing.
+// Starts, hears and ends the supervisor's workers, one at a time. It reports events to the state machine and decides nothing.
 import { join } from 'node:path';
 import type { ExitRecord, ReloadResult } from '../../shared/api/control.ts';
 import {
@@ -32,15 +32,15 @@ import { WorkerRun } from './worker-run.ts';
 export interface WorkersOptions {
   readonly paths: ProjectPaths;
   readonly log: RuntimeLog;
-  /** Arguments of Node for a worker. */
+  /** Node arguments for a worker process. */
   readonly workerArgs: readonly string[];
-  /** The entry among them. */
+  /** The worker's entry file, which is one of `workerArgs`. */
   readonly workerFile: string;
   /** Environment of the worker process, without secrets. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Handed over IPC alone. */
+  /** Passed to the worker over IPC only. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** Until a worker tells newer ones. */
+  /** Used until a worker reports newer settings. */
   readonly settings: SupervisorSettings;
 }
 
@@ -81,7 +81,7 @@ export class Workers {
     });
   }
 
-  /** What the last worker has told of its configuration. */
+  /** Settings from the last worker's configuration. */
   get settings(): SupervisorSettings {
     return this.#settings;
   }
@@ -96,7 +96,7 @@ export class Workers {
     return this.#current?.process.identity ?? null;
   }
 
-  /** The spare where there is one, else a new process; `sharerAfterMs` later it is looked whether somebody shares its socket. */
+  /** Starts the spare if there is one, else a new process. After `sharerAfterMs`, checks whether an earlier worker's process holds the socket. */
   spawn(run: number, sharerAfterMs: number | undefined): void {
     this.#start(run);
     if (sharerAfterMs === undefined) return;
@@ -154,17 +154,17 @@ export class Workers {
     this.#options.log.write('warn', 'worker killed', { run, pid, cause });
   }
 
-  /** For a kill that may not have reached it. */
+  /** Repeats a kill that may not have reached the worker. */
   killAgain(): void {
     this.#current?.process.kill();
   }
 
-  /** False where no end of a worker is to come any more. */
+  /** False if no exit event of a worker can come any more. */
   get hasProcess(): boolean {
     return this.#current?.process.isAlive === true;
   }
 
-  /** Writes down what can be seen of a silent worker. */
+  /** Writes a report on the silent worker, seen from outside. */
   report(): void {
     const { log, paths } = this.#options;
     const current = this.#current;
@@ -172,7 +172,7 @@ export class Workers {
     log.write('error', 'worker is silent', { run: current?.facts.run, pid: current?.process.pid, report });
   }
 
-  /** Throws where there is no worker that could reload, and what the worker refuses. */
+  /** Throws if no worker can reload, or if the worker refuses the reload. */
   reload(orRestart: boolean): Promise<ReloadResult> {
     return this.#reloads.ask(
       (id) =>
@@ -236,7 +236,7 @@ export class Workers {
       case 'ready':
       case 'failure':
       case 'prepared':
-        return; // facts alone, and what a spare told whose turn had come
+        return; // facts only, or `prepared` from a spare that a start has taken
     }
   }
 
@@ -252,7 +252,7 @@ export class Workers {
     );
   }
 
-  /** The address that the present worker has told. Never rejects: an address that cannot be had is an event. */
+  /** Serves the address that the current worker reported. Never rejects: a failed bind becomes an event. */
   async serve(): Promise<void> {
     if (this.#current === undefined) return;
     const { process, facts } = this.#current;
@@ -262,7 +262,7 @@ export class Workers {
     if (detail !== undefined) this.#host.dispatch({ kind: 'address_taken', run: facts.run, detail });
   }
 
-  /** What the transition needs is read first, and nothing of it throws; the rest is tidied behind it. */
+  /** Reads first what the transition needs, without throwing. Cleanup runs after the transition. */
   #exited(run: number, exit: WorkerExit, left: readonly number[] | undefined): void {
     const { log, paths } = this.#options;
     const { aside } = this.#host;
@@ -299,7 +299,7 @@ export class Workers {
 interface Ended {
   readonly current: WorkerRun;
   readonly record: ExitRecord;
-  /** Processes of its group that nothing could end. */
+  /** Pids of its process group that SIGKILL could not end. */
   readonly left: readonly number[] | undefined;
   readonly beside: string | undefined;
 }

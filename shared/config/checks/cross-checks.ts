@@ -1,7 +1,5 @@
-// Rules that one schema keyword cannot say: addresses, tokens, names that must differ or exist. Pure, and careful with trees that are
-// not valid otherwise, so that all faults are told at once.
-//
-// Rules of tokens are in `token-checks.ts`.
+// Rules that a schema cannot express: addresses, tokens, names that must differ or exist. Pure.
+// Invalid trees are accepted, so that all faults are reported at once.
 import { isIP } from 'node:net';
 import type { ProjectPaths } from '../../files/paths.ts';
 import { addressOf } from '../../ip-address.ts';
@@ -14,7 +12,7 @@ import { isZone, nearestZone } from '../time-zone.ts';
 
 export interface CheckResult {
   readonly findings: readonly Finding[];
-  /** Told, but no reason to refuse. */
+  /** Reported, but no reason to reject the file. */
   readonly warnings: readonly Finding[];
 }
 
@@ -58,7 +56,7 @@ function address(tree: unknown): Finding[] {
   ];
 }
 
-/** Clients that are no browsers get on well with it, and so does a proxy before the host. */
+/** A warning only: other clients work with such a port, and so does a proxy in front of the host. */
 function blockedPort(tree: unknown): Finding[] {
   const port = valueAt(tree, '/http/port');
   if (typeof port !== 'number' || !isBlockedPort(port)) return [];
@@ -68,7 +66,7 @@ function blockedPort(tree: unknown): Finding[] {
 function origins(tree: unknown): Finding[] {
   return texts(tree, '/http/corsOrigins').flatMap(([path, origin]) => {
     if (isExactOrigin(origin)) return [];
-    // URL takes a * as a letter of the name: no browser's origin would ever be that.
+    // URL accepts a * in a host name, but no browser has such an origin.
     if (origin.includes('*')) return [{ path, message: 'must name each origin; * is not taken' }];
     const message = "must be an exact origin like 'https://ops.example', without a path";
     const suggestion = URL.canParse(origin) && /^https?:/.test(origin) ? new URL(origin).origin : undefined;
@@ -152,7 +150,7 @@ function doubleSelectors(tree: unknown): Finding[] {
   }));
 }
 
-/** A required endpoint that this file cannot bring up: the host will not become ready. */
+/** Required endpoints and agents that this file cannot start. The host would never become ready. */
 function unmetSelectors(tree: unknown): Finding[] {
   const agents = listAt(tree, '/http/readiness/agents').map((_name, index) => ({
     path: `/http/readiness/agents/${index}`,
@@ -179,7 +177,7 @@ function unmetSelectors(tree: unknown): Finding[] {
   return [...endpoints, ...agents];
 }
 
-/** Of the host's own keys; tokens have rules of their own, and a plugin says itself what it takes. */
+/** Control characters in the host's own keys. Tokens have their own rules, and plugins check their own keys. */
 function controlCharacters(tree: unknown): Finding[] {
   const { plugins, http, ...groups } = isRecord(tree) ? tree : {};
   const { token: _token, demoToken: _demoToken, tokens: _tokens, ...rest } = isRecord(http) ? http : {};
@@ -193,7 +191,7 @@ function controlCharacters(tree: unknown): Finding[] {
   );
 }
 
-/** What moves a cursor, ends a line or rings a bell where a name is shown. */
+/** Control characters move a cursor, end a line or ring a bell when a name is shown. */
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 function allTexts(value: unknown, path: string): [string, string][] {
@@ -207,7 +205,7 @@ const texts = (tree: unknown, path: string): [string, string][] =>
     typeof item === 'string' ? [[pointerTo(path, index), item]] : [],
   );
 
-/** Values that stand earlier in the list already. */
+/** Values that appear earlier in the list. */
 export function doubles(values: readonly unknown[]): { readonly index: number; readonly value: unknown }[] {
   const seen = new Set<unknown>();
   return values.flatMap((value, index) => {

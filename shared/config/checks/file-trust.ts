@@ -1,11 +1,11 @@
-// Who can change the files that a host runs: whoever can, runs code as its user.
+// Checks who can change the files that a host runs: such a user can run code as the host's user.
 //
-//   T1  A file that others may write is refused, and so is a folder: in it any file can be replaced. A folder with the sticky bit is taken, as /tmp
-//       is: files in it belong to their owners.
-//   T2  The owner has to be this user or root. Root trusts each owner: it runs hosts over folders of others in containers, and installs services for them.
-//   T3  Write access of a group is a warning, and nothing where the group is one user's own (its number is that user's) or root's.
-//   T4  On a file system that is mounted read-only nobody here can change anything.
-//   T5  A symbolic link counts as what it leads to, with the folder that holds that.
+//   FILE-TRUST-1  A file or folder that others may write is rejected; in such a folder any file can be replaced.
+//                 A folder with the sticky bit, such as /tmp, is accepted: its files belong to their owners.
+//   FILE-TRUST-2  The owner must be this user or root. Root trusts every owner, because in containers it runs hosts of other users.
+//   FILE-TRUST-3  Write access of a group is a warning. It is accepted if the group is root's or has the user's own number.
+//   FILE-TRUST-4  Files on a read-only file system are accepted.
+//   FILE-TRUST-5  A symbolic link is judged by its target and the target's folder.
 import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { type ProjectPaths, projectPaths } from '../../files/paths.ts';
@@ -15,31 +15,31 @@ import type { Mode } from '../mode.ts';
 
 export interface Untrusted {
   readonly path: string;
-  /** As people see it: relative to the project where it lies in it. */
+  /** Shown name: relative to the project if inside it. */
   readonly name: string;
-  /** `group` is worth a warning; the other two are refused. */
+  /** `group` is a warning; the other two are rejected. */
   readonly why: 'others' | 'stranger' | 'group';
-  /** What is wrong with it. */
+  /** The fault, for people. */
   readonly what: string;
-  /** The command that mends it. */
+  /** The command that fixes it. */
   readonly remedy: string;
-  /** The mode without the bits that are too many. */
+  /** The mode without the excess bits. */
   readonly safeMode: number;
 }
 
-/** What lies in every project: nothing of it has to be there. */
+/** Files and folders of every project. Any of them may be missing. */
 export function projectFiles({ project, config, env, packageJson, dataDir }: ProjectPaths): readonly string[] {
   const folders = ['plugins', 'dist', 'node_modules'].map((name) => join(project, name));
   return [project, config, env, packageJson, dataDir, ...folders];
 }
 
-/** Of the project itself. Whoever reads `.env` is stricter about its mode, and says so. */
+/** Checks the project's own files. The mode of `.env` is skipped: the reader of `.env` has stricter rules for it. */
 export function untrustedInProject(paths: ProjectPaths): readonly Untrusted[] {
   const found = untrustedOf(projectFiles(paths), paths.project);
   return found.filter(({ path, why }) => path !== paths.env || why === 'stranger');
 }
 
-/** A file of code, with the folders above it as far as the project, or `top`; of a file outside of that its own folder alone. */
+/** A code file with the folders above it, up to the project or `top`. Outside of these only its own folder counts. */
 export function withFolders(file: string, top: string): readonly string[] {
   const [real, realTop] = [realPath(file) ?? file, realPath(top) ?? top];
   const paths = [real];
@@ -49,7 +49,7 @@ export function withFolders(file: string, top: string): readonly string[] {
   }
 }
 
-/** Of these paths what others can change, each once. What is not there, or cannot be looked at, is told by whoever needs it. */
+/** The paths that others can change, each once. Missing or unreadable paths are skipped: their reader reports them. */
 export function untrustedOf(paths: readonly string[], project: string, uid = process.getuid?.()): readonly Untrusted[] {
   if (uid === undefined) return [];
   const looked = new Set<string>();
@@ -66,7 +66,7 @@ export function untrustedOf(paths: readonly string[], project: string, uid = pro
 
 export const isRefused = ({ why }: Untrusted): boolean => why !== 'group';
 
-/** In production the error that refuses them; else, and of what is no reason to refuse, warnings. */
+/** In production an error for rejected files. Otherwise, and for files that are only suspicious, warnings. */
 export function judgeFiles(
   found: readonly Untrusted[],
   mode: Mode,
@@ -86,7 +86,7 @@ function refusal(faults: readonly ConfigFault[]): SvcError {
   return new SvcError('config_invalid', lines.join('\n'), { hint: REMEDY, details: { faults: told } });
 }
 
-/** What `config check` says it with. */
+/** The form in which `config check` prints it. */
 const faultOf = ({ name, what, remedy }: Untrusted): ConfigFault => ({
   file: name,
   line: 1,
@@ -95,7 +95,7 @@ const faultOf = ({ name, what, remedy }: Untrusted): ConfigFault => ({
   message: `${what}; ${remedy}`,
 });
 
-/** `loadConfig` calls this before it believes a file. */
+/** Called by `loadConfig` before it reads a file. */
 export const judgeProject = (project: string, mode: Mode): ReturnType<typeof judgeFiles> =>
   judgeFiles(untrustedInProject(projectPaths(project)), mode);
 
@@ -110,7 +110,7 @@ const STICKY = 0o1000;
 
 function judge(path: string, { uid, project }: Judge): Untrusted[] {
   const stat = statSync(path, { throwIfNoEntry: false });
-  // Whoever reads a device or a FIFO refuses it for what it is.
+  // The reader of a device or FIFO rejects it by its kind.
   if (stat === undefined || !(stat.isFile() || stat.isDirectory()) || isReadOnly(path)) return [];
   const why = fault(stat, uid);
   if (why === undefined) return [];
@@ -154,5 +154,5 @@ function realPath(path: string): string | undefined {
   }
 }
 
-/** For a shell. */
+/** Quoted for a shell. */
 const quoted = (name: string): string => (/^[\w./@+-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);

@@ -1,10 +1,10 @@
-// The keys of a plugin's slot or of an account, checked against the plugin's own schema once its definition is known.
+// Checks the keys of a plugin's slot or account against the plugin's own schema, once its definition is loaded.
 //
-//   P1  A value that is one reference takes the type that the schema asks for.
-//   P2  A secret is one reference without a default; it becomes a masked value, and its text is given back for redaction.
-//   P3  Faults have the line and column of the file. No message holds a value of the environment or a secret.
+//   PLUGIN-KEYS-1  A value that is a single reference is converted to the type in the schema.
+//   PLUGIN-KEYS-2  A secret is a single reference without a default. It becomes a masked value, and its text is returned for redaction.
+//   PLUGIN-KEYS-3  Faults have the file's line and column. No message holds an environment value or a secret.
 //
-// Whether a value fits is said by the SDK's own check, handed in, so that one set of rules holds for tests of plugins and for the host.
+// The SDK's own check decides whether a value fits. It is passed in, so that plugin tests and the host share one set of rules.
 import { originOf, schemaAt, unknownKey, valueAt } from '../explain.ts';
 import { type ConfigFault, dotted, type Finding, lastOf, parentOf, pointerTo } from '../fault.ts';
 import { type LoadedConfig, locate } from '../load.ts';
@@ -12,7 +12,7 @@ import { readAs, readReferences } from '../references.ts';
 import { wrongSecret } from '../resolve.ts';
 import { expectation, isRecord, type JsonSchema, schemaOfKey } from '../schema/json-schema.ts';
 
-/** The SDK's `check`: the converted value, or what is wrong where. */
+/** The SDK's `check`: returns the converted value, or each fault with its path. */
 export type CheckValue = (
   schema: unknown,
   value: unknown,
@@ -21,11 +21,11 @@ export type CheckValue = (
   | { readonly ok: false; readonly at: readonly { readonly path: string; readonly message: string }[] };
 
 export interface PluginKeys {
-  /** The definition's properties: a schema by key. */
+  /** The definition's properties: a schema for each key. */
   readonly properties: Readonly<Record<string, unknown>>;
-  /** The slot (`loaded.config.plugins.irc`) or account as it was loaded; the host's own keys in it are left out. */
+  /** The loaded slot (`loaded.config.plugins.irc`) or account. The host's own keys in it are ignored. */
   readonly value: unknown;
-  /** False for a plugin, which has none: `endpoints` is not named as a key then. */
+  /** False for a plugin, which has no accounts. `endpoints` is then not offered as a key. */
   readonly hasAccounts?: boolean;
   readonly check: CheckValue;
 }
@@ -33,18 +33,18 @@ export interface PluginKeys {
 export type CheckedKeys =
   | {
       readonly ok: true;
-      /** Every key of the schema, defaults filled in, durations in milliseconds, secrets masked. */
+      /** Every key of the schema: defaults filled in, durations in milliseconds, secrets masked. */
       readonly value: Readonly<Record<string, unknown>>;
       /** Texts of the secrets, for redaction. */
       readonly secrets: readonly string[];
-      /** Where they stand in the configuration. */
+      /** Their paths in the configuration. */
       readonly secretKeys: readonly string[];
     }
   | {
       readonly ok: false;
-      /** Of the configuration. */
+      /** Faults of the configuration. */
       readonly faults: readonly ConfigFault[];
-      /** Of the definition: defaults that do not fit their own schema, with the dotted key. */
+      /** Faults of the definition: defaults that do not match their own schema, with the dotted key. */
       readonly badDefaults: readonly { readonly key: string; readonly message: string }[];
     };
 
@@ -53,7 +53,7 @@ export const SLOT_KEYS = ['use', 'enabled', 'endpoints'] as const;
 /** The host's own keys of an account. */
 export const ENDPOINT_KEYS = ['id', 'enabled'] as const;
 
-/** `pointer` is where the value stands: `/plugins/irc` or `/plugins/irc/endpoints/0`. */
+/** `pointer` is the path of the value: `/plugins/irc` or `/plugins/irc/endpoints/0`. */
 export function checkPluginKeys(
   loaded: LoadedConfig,
   pointer: string,
@@ -89,7 +89,7 @@ export function checkPluginKeys(
   return { ok: true, value: checked.value as Readonly<Record<string, unknown>>, secrets, secretKeys };
 }
 
-/** Values of the environment as their schema wants them, and the rule of secrets. Paths are below the pointer. */
+/** Converts environment values to the types in the schema, and enforces the rule for secrets. Paths are relative to the pointer. */
 class KeyReader {
   readonly findings: Finding[] = [];
   readonly secrets: string[] = [];
@@ -154,7 +154,7 @@ class KeyReader {
   }
 }
 
-/** Which default a value at a path comes from: the outermost one that gives it, else the innermost. Undefined where the configuration gives it. */
+/** Path whose default gives the value: the outermost that does, else the innermost. Undefined if the configuration gives it. */
 function filledIn(schema: JsonSchema, typed: unknown, path: string): string | undefined {
   let found: string | undefined;
   for (let at = path; at !== '' && valueAt(typed, at) === undefined; at = parentOf(at)) {
@@ -170,11 +170,11 @@ interface Wording {
   readonly typed: unknown;
   readonly loaded: LoadedConfig;
   readonly pointer: string;
-  /** The host's own keys beside the definition's. */
+  /** The host's own keys, besides the definition's. */
   readonly known: readonly string[];
 }
 
-/** The check's fault in the words of the configuration: the nearest key, what was expected, no value of the environment. */
+/** Rewords a fault of the SDK's check: nearest key, expected value, and no environment value. */
 function worded(
   { path, message }: { path: string; message: string },
   { schema, typed, loaded, pointer, known }: Wording,
@@ -202,7 +202,7 @@ function worded(
     : { path, message: `must be ${expectation(wanted ?? {})}; ${originOf(reference)} does not fit` };
 }
 
-/** A slot or an account as a person writes it: the host's keys and the definition's in one group. */
+/** A schema that also accepts the host's keys, since people write both in one group. */
 const withKeys = (group: JsonSchema, known: readonly string[]): JsonSchema => ({
   ...group,
   properties: { ...Object.fromEntries(known.map((key) => [key, {}])), ...group.properties },

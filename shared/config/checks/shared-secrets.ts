@@ -1,15 +1,14 @@
-// The variable of a secret in a key of the host that is no secret: its text would stand in names and labels, and in the configuration that is
-// shown. Pure.
+// Finds a secret's variable in a host key that is not secret. Its value would appear in names, labels and the shown configuration. Pure.
 //
-//   K1  What decides is the name of the variable, never its value: a secret that is an ordinary word is no reason to refuse anything.
-//   K2  The host's own secrets are known when the file is read; those of plugins when their definitions are.
-//   K3  Keys of plugins are left alone: what they take from a variable is shown as it is written.
+//   SHARED-SECRETS-1  The variable's name decides, never its value. A secret that is an ordinary word causes no refusal.
+//   SHARED-SECRETS-2  The host's own secrets are known when the file is read, those of plugins once their definitions are loaded.
+//   SHARED-SECRETS-3  Keys of plugins are not checked, because a value from a variable is shown there as its reference.
 import { dotted, type Finding } from '../fault.ts';
 import type { ResolvedReference } from '../resolve.ts';
 
 type References = ReadonlyMap<string, ResolvedReference>;
 
-/** A finding for each reference of the host outside `secretKeys` that takes a variable of one of them. */
+/** A finding for each host key outside `secretKeys` that uses a variable of one of them. */
 export function sharedSecrets(references: References, secretKeys: ReadonlySet<string>): Finding[] {
   const owners = new Map<string, string>();
   for (const path of secretKeys)

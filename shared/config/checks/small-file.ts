@@ -21,7 +21,7 @@ const WITH_MARK: SmallFile = {
   place: { line: 1, column: 1 },
 };
 
-/** The text without a byte order mark, which not every file may have, or why not. Symbolic links are followed to regular files only. */
+/** Returns the text without its byte order mark, or why not. `takesMark` false rejects a mark. Symbolic links must lead to regular files. */
 export function readSmallFile(path: string, { takesMark = true }: { readonly takesMark?: boolean } = {}): SmallFile {
   let file: number | undefined;
   try {
@@ -42,23 +42,23 @@ export function readSmallFile(path: string, { takesMark = true }: { readonly tak
   }
 }
 
-/** Whoever made a link meant a file to be there. */
+/** A dangling symbolic link is reported, because its author expected a file there. */
 function absent(path: string): SmallFile {
   const target = linkTarget(path);
   if (target === undefined) return { kind: 'absent' };
   return { kind: 'refused', reason: `is a symbolic link whose target is not there: ${target}` };
 }
 
-/** What a symbolic link says, whether or not it leads anywhere; undefined where there is none. */
+/** Target of a symbolic link, existing or not. Undefined for anything else. */
 export function linkTarget(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {
-    return undefined; // something else, or nothing
+    return undefined; // not a link, or missing
   }
 }
 
-/** A file may grow while it is read, and some have no size. */
+/** Reads until the end, because a file may grow meanwhile and some have no size. */
 function readUpTo(file: number, limit: number, expected: number): Buffer {
   let buffer = Buffer.alloc(Math.min(limit, Math.max(expected, FIRST_BYTES)));
   let length = 0;
@@ -81,7 +81,7 @@ function decode(bytes: Buffer, mode: number): SmallFile {
   }
 }
 
-/** Where a decoder puts a mark that does not stand in the bytes themselves. */
+/** Position of the first invalid byte: the decoder inserts a replacement mark that is not in the bytes themselves. */
 function firstWrongByte(bytes: Buffer): Place {
   const text = bytes.toString('utf8');
   let [offset, from] = [0, 0];

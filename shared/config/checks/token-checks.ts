@@ -1,10 +1,10 @@
-// The rules of tokens: a host is never open by mistake.
+// Rules for tokens, so that no host is open by mistake.
 //
-//   T1  The full token is there, not empty, not the example value and holds no `${`.
-//   T2  No two tokens are equal, and none equals a secret of a plugin (a webhook's, for example).
-//   T3  Under 16 characters: a warning on loopback, a fault on any other address.
-//   T4  Where nothing is served (`--once --mode test`) each of these is a warning.
-//   T5  No two tokens have one name, served or not: that stands in the file, not in its variables.
+//   TOKEN-1  The full token is set, is not empty, is not the example value and contains no `${`.
+//   TOKEN-2  No two tokens are equal, and none equals a plugin's secret (such as a webhook's).
+//   TOKEN-3  A token under 16 characters is a warning on loopback and a fault on any other address.
+//   TOKEN-4  With `--once --mode test` nothing is served, so each of these faults is only a warning.
+//   TOKEN-5  Two tokens with one name are always a fault, because names are in the file and not in variables.
 
 import { isBearerToken, LONGEST_TOKEN } from '../../bearer-token.ts';
 import { isLoopback } from '../../ip-address.ts';
@@ -14,7 +14,7 @@ import type { ResolvedReference } from '../resolve.ts';
 import type { CheckResult } from './cross-checks.ts';
 import { listAt, textAt } from './cross-checks.ts';
 
-/** What `.env.example` holds: it opens nothing. */
+/** Value in `.env.example`. It is never accepted. */
 export const EXAMPLE_TOKEN = 'replace-me';
 
 const SHORTEST_TOKEN = 16;

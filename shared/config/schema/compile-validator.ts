@@ -1,4 +1,4 @@
-// Ajv as the configuration uses it: JSON Schema 2020-12, strict, all errors, defaults filled in.
+// Ajv as the configuration uses it: JSON Schema 2020-12, strict, all errors reported, defaults filled in.
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 

@@ -1,6 +1,6 @@
-// What the configuration code reads of a JSON Schema: a plain view, and the words in which a person is told what it asks for.
+// The part of JSON Schema that the configuration code reads, and its description for people.
 
-/** The keywords that our own schemas and the SDK's use. */
+/** The keywords used by the host's schemas and the SDK's. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly format?: string;
@@ -21,7 +21,7 @@ export interface JsonSchema {
   readonly pattern?: string;
 }
 
-/** The schema of a key, as far as it is known. */
+/** The schema of a key. Undefined if unknown. */
 export function schemaOfKey(schema: JsonSchema | undefined, key: string): JsonSchema | undefined {
   if (schema?.properties !== undefined && Object.hasOwn(schema.properties, key)) return schema.properties[key];
   const pattern = Object.entries(schema?.patternProperties ?? {}).find(([text]) => new RegExp(text, 'u').test(key));
@@ -29,7 +29,7 @@ export function schemaOfKey(schema: JsonSchema | undefined, key: string): JsonSc
   return typeof schema?.additionalProperties === 'object' ? schema.additionalProperties : undefined;
 }
 
-/** "an integer from 1 to 65535", "one of sqlite", "a list": completes "must be". */
+/** Completes the phrase "must be": "an integer from 1 to 65535", "one of sqlite", "a list". */
 export function expectation(schema: JsonSchema): string {
   if (schema.enum !== undefined)
     return schema.enum.length === 1 ? String(schema.enum[0]) : `one of ${schema.enum.join(', ')}`;

@@ -1,4 +1,4 @@
-// The schema as editors use it on the file: keys with a default need not be given, and any value may be a reference. Pure.
+// The configuration schema for editors: keys with a default are optional, and any value may be a reference such as `${NAME}`. Pure.
 import type { JsonSchema } from './json-schema.ts';
 
 const REFERENCE = {
@@ -25,7 +25,7 @@ function written(schema: JsonSchema): Readonly<Record<string, unknown>> {
   return { anyOf: [rest, REFERENCE], ...note };
 }
 
-/** A group may be left empty (`key:`), which YAML reads as null. */
+/** A group may be empty (`key:`), which YAML reads as null. */
 function group(schema: JsonSchema): Readonly<Record<string, unknown>> {
   const properties = mapped(schema.properties);
   const patterns = mapped(schema.patternProperties);
@@ -38,7 +38,7 @@ function group(schema: JsonSchema): Readonly<Record<string, unknown>> {
   };
 }
 
-/** True for a key without a default, and for a group that holds one. */
+/** True for a key without a default, and for a group that contains one. */
 const mustBeGiven = (schema: JsonSchema | undefined): boolean =>
   schema?.default === undefined || (schema.required ?? []).some((key) => mustBeGiven(schema.properties?.[key]));
 

@@ -1,11 +1,11 @@
-// The schema of svc.config.yml: one TypeBox schema is the validator, the type `Config` and the published JSON Schema.
+// The schema of svc.config.yml. One TypeBox schema is the validator, the type `Config` and the published JSON Schema.
 //
-//   C1  Every key has a description (editors show it) and, unless it must be given, its default beside it.
-//   C2  Unknown keys are errors everywhere but inside `plugins.<slot>` and its endpoints, which the plugin's own schema checks.
-//   C3  Keys of a feature are here with the feature, not before.
-//   C4  A secret is `format: svc-secret`: in the file a reference, in the process a `Secret`.
+//   SCHEMA-1  Every key has a description, which editors show. A key that may be left out has its default beside it.
+//   SCHEMA-2  Unknown keys are errors everywhere except inside `plugins.<slot>` and its endpoints. The plugin's own schema checks those.
+//   SCHEMA-3  Keys of a feature are added together with the feature.
+//   SCHEMA-4  A secret has `format: svc-secret`. It is a reference in the file and a `Secret` in the process.
 //
-// Import types from here; the schema itself is imported only by `validator.ts` and the build, because TypeBox is slow to load.
+// Import only types from this module. TypeBox is slow to load, so the schema is imported by the validator and the build alone.
 import type { Static, TSchema } from 'typebox';
 import * as Type from 'typebox';
 import type { Secret } from '../../secret.ts';
@@ -14,7 +14,7 @@ const KIB = 1_024;
 const MIB = 1_024 * KIB;
 const GIB = 1_024 * MIB;
 
-/** Names of slots and of endpoints: short, safe in paths, ids and metrics. */
+/** Names of slots and endpoints: short, and safe in paths, ids and metrics. */
 export const SLOT_PATTERN = '^[a-z][a-z0-9-]{0,62}$';
 const ENDPOINT_PATTERN = '^[a-z0-9][a-z0-9_-]{0,62}$';
 
@@ -38,14 +38,14 @@ const secret = (description: string) =>
 const list = <S extends TSchema>(description: string, items: S, maxItems = 1_000) =>
   Type.Array(items, { description, default: [], maxItems });
 
-/** One account of a slot: what the host knows; the rest is the adapter's. */
+/** One account of a slot. These are the host's keys; all others belong to the adapter. */
 export interface EndpointEntry {
   readonly id: string;
   readonly enabled: boolean;
   readonly [key: string]: unknown;
 }
 
-/** One slot: what the host knows; the rest is the plugin's, resolved but not yet checked. */
+/** One slot. These are the host's keys; all others belong to the plugin, with references resolved but not yet checked. */
 export interface PluginSlot {
   readonly use?: string;
   readonly enabled: boolean;
@@ -145,7 +145,7 @@ const http = group('The HTTP interface.', {
   }),
 });
 
-/** The schema; `required` in it means: there after defaults were filled in. */
+/** The schema. `required` means present after defaults were filled in. */
 export const configSchema = Type.Object(
   {
     log_level: choice(
@@ -264,7 +264,7 @@ export const configSchema = Type.Object(
   { title: 'svc.config.yml', description: 'Configuration of an svc project.', additionalProperties: false },
 );
 
-/** Read-only all the way down; secrets stay what they are. */
+/** Read-only at every depth. Secrets stay as they are. */
 export type Frozen<T> = T extends Secret | string | number | boolean | null | undefined
   ? T
   : T extends readonly (infer I)[]

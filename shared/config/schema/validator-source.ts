@@ -1,4 +1,4 @@
-// Source texts that the build writes: the precompiled validator and the schema for editors. Never imported by what runs.
+// Source texts that the build writes: the precompiled validator and the schema for editors. Runtime code never imports this file.
 import type { ValidateFunction } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { compileValidator } from './compile-validator.ts';
@@ -8,10 +8,10 @@ import { configSchema } from './schema.ts';
 
 type StandaloneCode = (ajv: unknown, validate: ValidateFunction) => string;
 
-/** An ES module with the exports of `validator.ts` and no imports. */
+/** An ES module with the exports of the validator module that the build replaces. It has no imports. */
 export function validatorModuleSource(): string {
   const { ajv, validate } = compileValidator(configSchema);
-  // The package is CommonJS: depending on the loader the function is the default export or inside it.
+  // The package is CommonJS. Depending on the loader, the function is the default export or nested in it.
   const emit = ((standalone as { default?: unknown }).default ?? standalone) as StandaloneCode;
   return [
     emit(ajv, validate),

@@ -1,7 +1,6 @@
-// The validator of the configuration, compiled from the schema at its first use.
+// The validator of the configuration, compiled from the schema at first use.
 //
-// The build puts a module with the same exports in the place of this one (`validator-source.ts` writes it), so that a bundle loads
-// neither TypeBox nor Ajv's compiler.
+// The build replaces this module by a precompiled one with the same exports. A bundle then loads neither TypeBox nor Ajv's compiler.
 import type { ErrorObject } from 'ajv';
 import { compileValidator } from './compile-validator.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -11,7 +10,7 @@ export const configSchema = schema as unknown as JsonSchema;
 
 let compiled: ReturnType<typeof compileValidator>['validate'] | undefined;
 
-/** Fills in defaults, in place, and gives all errors. */
+/** Fills in defaults in place and returns all errors. */
 export function validateConfig(value: unknown): readonly ErrorObject[] {
   compiled ??= compileValidator(schema).validate;
   return compiled(value) ? [] : (compiled.errors ?? []);

@@ -36,7 +36,7 @@ export interface ChatOptions {
   readonly waitMs: number;
 }
 
-/** 0 when every line was answered (or a person ended the chat), 1 when one was not in time. */
+/** Exit code 0 if every line was answered or a person ended the chat, 1 if an answer was late. */
 export async function chat(
   context: CommandContext,
   input: NodeJS.ReadableStream,
@@ -52,7 +52,7 @@ export async function chat(
   }
 }
 
-/** A person types: answers come when they come. */
+/** Interactive: answers are shown as they arrive. */
 async function talk(
   { print, signal }: CommandContext,
   session: ChatSession,
@@ -73,7 +73,7 @@ async function talk(
   return EXIT.ok;
 }
 
-/** Lines of a pipe: each is answered before the next one is said. */
+/** From a pipe: each line is answered before the next is sent. */
 async function feed(
   { print, signal }: CommandContext,
   session: ChatSession,
@@ -99,12 +99,12 @@ function sinkOf({ print, json }: CommandContext): ChatSink {
   };
 }
 
-/** Ids of what the bot says; its text is Markdown, that of people is as they typed it. */
+/** Prefix of the bot's message ids. The bot's text is Markdown; that of people is shown as typed. */
 const SENT_BY_BOT = 'sandbox-';
 const CODE = /(```[\s\S]*?```|`[^`\n]+`)/;
 const ESCAPED = /\\([!-/:-@[-`{-~])/g;
 
-/** Markdown as it reads on a terminal: without the backslashes that keep characters literal. */
+/** Removes Markdown's escaping backslashes, outside of code. */
 function withoutEscapes(markdown: string): string {
   return markdown
     .split(CODE)

@@ -1,5 +1,5 @@
-// `svc doctor`: checks with stable ids over project, machine, state and a proxy; or an account at its platform; or the report of a live host.
-// It writes nothing but with --fix, and uses a network with --edge, --endpoint and --live alone.
+// `svc doctor`: checks with stable ids for project, machine, state and proxy, for an account at its platform, or for a live host.
+// Only --fix writes files, and only --edge, --endpoint and --live use a network.
 import { readFileSync } from 'node:fs';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
@@ -58,16 +58,16 @@ export const command: Command = {
   },
 };
 
-/** A timer takes no more than some days. */
+/** setTimeout allows at most 24 days. */
 const DAY_MS = 86_400_000;
-/** Of other checks, and of other questions. */
+/** Options that do not combine with these. */
 const NOT_WITH = {
   endpoint: ['list', 'only', 'skip', 'fix', 'yes', 'edge', 'live', 'insecureHttp'],
   live: ['list', 'only', 'skip', 'fix', 'yes', 'edge'],
   list: ['fix'],
 } as const;
 
-/** Throws `usage` where what was asked for would be left undone. */
+/** Throws `usage` if an option would have no effect. */
 function refuseOthers(options: Readonly<Record<string, unknown>>, asked: keyof typeof NOT_WITH): void {
   const other = NOT_WITH[asked].find((name) => options[name] !== undefined);
   if (options[asked] === undefined || other === undefined) return;
@@ -89,7 +89,7 @@ async function endpoint(context: CommandContext, options: Readonly<Record<string
   });
 }
 
-/** Throws `usage` for an id that is none. */
+/** Throws `usage` for an unknown id. */
 function chosen(options: Readonly<Record<string, unknown>>): readonly Check[] {
   const idsOf = (name: string): readonly string[] | undefined =>
     options[name] === undefined
@@ -124,7 +124,7 @@ async function examine(
 ): Promise<ExitCode> {
   let results = await runAll(context, checks, options);
   const fixed = options['fix'] === true ? await repairAll(context, results, options['yes'] === true) : [];
-  // One thing that is mended may show in several checks.
+  // One repair may change the result of several checks.
   if (fixed.length > 0) results = await runAll(context, checks, options);
   return tell(context, { results, fixed, strict: options['strict'] === true });
 }
@@ -160,7 +160,7 @@ function tell({ print }: CommandContext, { results, fixed, strict }: Outcome): E
   return bad ? EXIT.failed : EXIT.ok;
 }
 
-/** A check that cannot be made is not one that passed. */
+/** A check that cannot run counts as failed. */
 const broken = (error: unknown): Finding =>
   (error as NodeJS.ErrnoException | null)?.code === 'EACCES'
     ? fault(`not for this user to see: ${messageOf(error)}`, 'run it as the user that the host runs as')
@@ -179,7 +179,7 @@ function subjectOf(context: CommandContext, options: Readonly<Record<string, unk
   };
 }
 
-/** The token is that of SVC_HTTP_TOKEN, else the project's own. */
+/** Uses the token in SVC_HTTP_TOKEN, else the project's own. */
 function edgeOf(
   { env }: CommandContext,
   config: Subject['config'],
@@ -207,7 +207,7 @@ function manifestOf(path: string): Subject['manifest'] {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Subject['manifest'];
   } catch {
-    return undefined; // a check of its own says so
+    return undefined; // another check reports it
   }
 }
 

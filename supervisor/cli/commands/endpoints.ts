@@ -87,7 +87,7 @@ function fieldText(endpoint: Endpoint, name: string, value: unknown): string {
   return name === 'state' ? stateText(endpoint) : shown(value);
 }
 
-/** With whose word counts, where it is not the configuration alone: what that says is then of no effect. An older host tells no `override`. */
+/** The state, with the source of `enabled` if an operator overrides the configuration. An older host reports no `override`. */
 function stateText({
   state,
   enabled,
@@ -101,14 +101,14 @@ function stateText({
   return [state, by.join(' and ')].join(' ').trim();
 }
 
-/** Code, reason and what helps, in the order in which somebody reads them. */
+/** Code, reason and advice of an error. */
 function errorText(error: unknown): string {
   if (typeof error !== 'object' || error === null) return shown(error);
   const { code, reason, remedy } = error as Readonly<Record<string, unknown>>;
   return `${shown(code)}: ${shown(reason)}${remedy == null ? '' : `; ${shown(remedy)}`}`;
 }
 
-/** An id holds slashes as they are: `/api/endpoints/root/irc:irc~libera`. */
+/** Keeps slashes and colons of an id: `/api/endpoints/root/irc:irc~libera`. */
 const pathOf = (id: string): string =>
   `/api/endpoints/${id
     .split('/')

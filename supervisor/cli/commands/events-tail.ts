@@ -1,4 +1,4 @@
-// `svc events tail`: the event stream, followed over restarts; a hole is shown as a line of its own.
+// `svc events tail`: follows the event stream over restarts. A gap is shown as a line of its own.
 import { EXIT } from '../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext, Printer } from '../command.ts';
@@ -46,7 +46,7 @@ export const command: Command = {
   },
 };
 
-/** The id before the oldest event, so that the stream begins with it. */
+/** The id before the oldest event, so that the stream starts with that event. */
 async function oldestId({ host }: Pick<CommandContext, 'host'>): Promise<string> {
   const { body } = await (await host()).request('GET', '/api/events?format=json&limit=1');
   const page = body as { readonly epoch?: unknown; readonly oldest?: unknown };

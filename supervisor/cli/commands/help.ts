@@ -70,9 +70,9 @@ const guides: Command = {
   },
 };
 
-/** In the order in which they are needed; a folder stands for the pages in it. */
+/** In reading order. A folder stands for its pages. */
 const GUIDES = ['README.md', 'deploy/guide', 'worker/sdk/guide', 'shared/api/README.md'];
-/** Each with a README in its folder. */
+/** Folders whose subfolders each have a README. */
 const GUIDED = ['worker/adapters', 'worker/plugins'];
 
 function guidesBelow(root: string): { readonly title: string; readonly file: string }[] {

@@ -1,4 +1,4 @@
-// `svc ingress pause|resume|status`: whether deliveries are taken; stored, survives restarts.
+// `svc ingress pause|resume|status`: controls whether deliveries are accepted. The state is stored and survives restarts.
 import { randomUUID } from 'node:crypto';
 import type { IngressState } from '../../../shared/api/runtime.ts';
 import { EXIT } from '../../../shared/process/exit-codes.ts';
@@ -11,7 +11,7 @@ interface Ingress extends IngressState {
   readonly waiting?: Waiting;
 }
 
-/** What has come in and is not handled yet: while ingress is parked, what was parked. */
+/** Deliveries that are not handled yet, including those parked while ingress is paused. */
 interface Waiting {
   readonly items: number;
   readonly bytes: number;

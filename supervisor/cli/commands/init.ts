@@ -1,4 +1,4 @@
-// `svc init`: makes a project. Asks on a terminal, takes flags elsewhere; never overwrites; ends with the next three commands.
+// `svc init`: creates a project from answers on a terminal or from flags. Never overwrites; prints the next three commands.
 import { randomBytes } from 'node:crypto';
 import { basename, relative, resolve } from 'node:path';
 import { EXIT } from '../../../shared/process/exit-codes.ts';
@@ -85,7 +85,7 @@ async function lock({ env, signal, print }: CommandContext, folder: string): Pro
 interface Outcome {
   readonly target: string;
   readonly files: readonly WrittenFile[];
-  /** Undefined when it was not asked for. */
+  /** Undefined if no lockfile was requested. */
   readonly lockfile: LockfileResult | undefined;
   readonly dryRun: boolean;
 }
@@ -122,7 +122,7 @@ function tell({ cwd, print }: CommandContext, { target, files, lockfile, dryRun 
   for (const line of next) print.text(`  ${line}`);
 }
 
-/** The project asks for a newer Node than svc itself. */
+/** A new project requires a newer Node than svc itself. */
 function nodeWarning(): string[] {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > 22 || (major === 22 && minor >= 12)) return [];

@@ -1,4 +1,4 @@
-// `svc plugins list`: the plugins of the current generation, what they registered, and who is asked before whom.
+// `svc plugins list`: the plugins of the current generation, what they registered, and the order of their handlers.
 import { EXIT } from '../../../shared/process/exit-codes.ts';
 import type { Command } from '../command.ts';
 import { shown } from '../output/printable.ts';
@@ -14,7 +14,7 @@ export const command: Command = {
   async run({ host, print, json }) {
     const client = await host();
     const { body } = await client.request('GET', '/api/plugins');
-    // An older host tells no order.
+    // An older host reports no order.
     const { plugins, order = [] } = body as { readonly plugins: readonly Plugin[]; readonly order?: readonly Plugin[] };
     if (plugins.length === 0) await requireGeneration(client);
     if (json) print.json(body);
@@ -35,7 +35,7 @@ export const command: Command = {
   },
 };
 
-/** Who is asked about what arrives, in that order; then what is not asked: tasks, routes and the like. */
+/** Handlers in the order in which they receive messages, then other capabilities such as tasks and routes. */
 function offersOf(plugins: readonly Plugin[], order: readonly Plugin[]): readonly string[][] {
   const asked = order.map(({ asked: when, about, capability }) => [shown(when), shown(about), shown(capability)]);
   const listed = new Set(order.map(({ capability }) => capability));
@@ -45,5 +45,5 @@ function offersOf(plugins: readonly Plugin[], order: readonly Plugin[]): readonl
   return [...asked, ...others.map((capability) => ['-', '-', shown(capability)])];
 }
 
-/** Lists and objects are for --json. */
+/** Lists and objects are shown only with --json. */
 const isShort = (value: unknown): boolean => typeof value !== 'object' || value === null;

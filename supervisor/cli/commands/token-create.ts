@@ -1,4 +1,4 @@
-// `svc token create`: a token for http.token, http.demoToken or http.tokens[]. It is printed, not stored.
+// `svc token create`: makes a token for http.token, http.demoToken or http.tokens[]. The token is printed, not stored.
 import { randomBytes } from 'node:crypto';
 import { EXIT } from '../../../shared/process/exit-codes.ts';
 import type { Command } from '../command.ts';

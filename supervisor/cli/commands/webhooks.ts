@@ -1,4 +1,4 @@
-// `svc webhooks url|register`: the addresses to which platforms deliver, and telling a platform of one.
+// `svc webhooks url|register`: prints webhook addresses, and registers one at its platform.
 import { randomUUID } from 'node:crypto';
 import type { WebhookAddress } from '../../../shared/api/webhook.ts';
 import { nearestOrKnown } from '../../../shared/config/nearest.ts';
@@ -72,11 +72,11 @@ const register: Command = {
 
 export const commands: Command[] = [url, register];
 
-/** By its whole id, or by the short name behind the owner. */
+/** Matches the whole id, or the short name after the owner. */
 const isNamed = ({ endpoint }: WebhookAddress, name: string): boolean =>
   endpoint === name || endpoint.endsWith(`:${name}`) || endpoint.endsWith(`#webhook/${name}`);
 
-/** An id holds slashes and its colon as they are. */
+/** Keeps slashes and colons of an id. */
 const pathOf = (id: string): string =>
   id
     .split('/')

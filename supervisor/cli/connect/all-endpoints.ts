@@ -1,4 +1,4 @@
-// The endpoints of the running host, of every page.
+// Reads the endpoints of the running host from all pages.
 import type { HostClient } from '../command.ts';
 
 export type Endpoint = Readonly<Record<string, unknown>>;
@@ -8,7 +8,7 @@ interface Page {
   readonly next?: string;
 }
 
-/** The first page is asked for without parameters, which an older host does not take: it answers with all. */
+/** The first request has no parameters, because an older host rejects them. It returns all endpoints at once. */
 export async function allEndpoints(host: HostClient): Promise<readonly Endpoint[]> {
   const all: Endpoint[] = [];
   let query: string | undefined = '';

@@ -1,18 +1,18 @@
-// A GET whose answer is read as it comes, as fetch gives it, at any port: fetch asks at none that browsers refuse.
+// A streamed GET at any port, with an answer like fetch's. fetch itself refuses the ports that browsers block.
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 
 export interface AskOptions {
   readonly headers: Headers;
-  /** Ends the request, or the answer. */
+  /** Cancels the request or the answer. */
   readonly signal: AbortSignal;
-  /** Nothing was heard for so long: whoever listens there does not answer any more. */
+  /** Limit in ms without any data, after which the server counts as dead. */
   readonly silenceMs: number;
 }
 
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** Rejects when nobody answers; redirects are not followed. */
+/** Rejects if no server answers. Redirects are not followed. */
 export function askAnyPort(url: string, { headers, signal, silenceMs }: AskOptions): Promise<Response> {
   return new Promise((resolve, reject) => {
     const options = { headers: Object.fromEntries(headers), agent: false, signal, timeout: silenceMs };

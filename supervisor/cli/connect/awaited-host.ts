@@ -1,22 +1,22 @@
-// What a command does while the host does not answer: it asks the control socket why, says on stderr what is waited for, and ends where
-// the wait is one for an operator to decide on. Who holds the socket of the host takes connections that nobody reads.
+// Explains a wait for a host that does not answer: asks the control socket for the cause and prints it on stderr.
+// Ends the wait if only an operator can end it. The supervisor holds the host's socket, so connections are accepted that no worker reads yet.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { findRunning } from './control-client.ts';
 
-/** A host that is well has answered by then. */
+/** A healthy host has answered by then. */
 const MOMENT_MS = 1_000;
 
 export interface Waiting {
   readonly project: string;
-  /** Is told what is waited for, once for each state. */
+  /** Called with the cause of the wait, once for each state. */
   readonly note: (line: string) => void;
-  /** A request that changes something, for what is said where it is given up: it lies with the socket. */
+  /** Describes a request that changes state. The error for a cancelled one warns that it is still in the socket's queue. */
   readonly change?: string;
 }
 
-/** The answer to what `ask` asks; its signal aborts where the command does not wait on. Throws `not_running` for a deferred start. */
+/** Returns the answer of `ask`. Its signal aborts if the wait is pointless. Throws `not_running` for a start that waits for the restart budget. */
 export async function awaited<T>(ask: (signal: AbortSignal) => Promise<T>, waiting: Waiting): Promise<T> {
   const [givenUp, over] = [new AbortController(), new AbortController()];
   const answer = ask(givenUp.signal);
@@ -24,7 +24,7 @@ export async function awaited<T>(ask: (signal: AbortSignal) => Promise<T>, waiti
     return await Promise.race([answer, watch(over.signal, waiting)]);
   } catch (error) {
     givenUp.abort();
-    answer.catch(() => {}); // it ends by that
+    answer.catch(() => {}); // ends by the abort above
     throw error;
   } finally {
     over.abort();
@@ -36,7 +36,7 @@ async function watch(over: AbortSignal, { project, note, change }: Waiting): Pro
   for (;;) {
     await pause(MOMENT_MS, undefined, { signal: over });
     const status = (await findRunning(project).catch(() => undefined))?.status;
-    // Where nobody answers any more, the request ends by itself.
+    // If no process answers any more, the request ends by itself.
     if (status === undefined || status.state === 'running') continue;
     refuseDeferred(status, change);
     const text = stateText(status);
@@ -45,7 +45,7 @@ async function watch(over: AbortSignal, { project, note, change }: Waiting): Pro
   }
 }
 
-/** Nothing starts the host for up to minutes, unless somebody says so. */
+/** In this state no worker starts for up to minutes, unless an operator restarts it. */
 export function refuseDeferred(status: RuntimeStatus, change?: string): void {
   if (status.state !== 'deferred') return;
   const lies = change === undefined ? '' : `; ${change} lies with the socket, and may still be taken then`;

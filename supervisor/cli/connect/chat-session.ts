@@ -1,7 +1,7 @@
-// A conversation with the bot through the sandbox, for `svc chat`: says lines, presses buttons, and shows what is new.
+// A conversation with the bot through the sandbox, for `svc chat`: sends lines, presses buttons, and shows new messages.
 //
-//   Each line has a delivery id of its own, so that a repeat is never handled twice. A line is answered when its item is done and
-//   every send that it decided has ended. The event stream is a wake-up only: what is shown comes from the conversation itself.
+//   Each line has its own delivery id, so that a retry is never handled twice. A line is answered when its item and all its sends have ended.
+//   The event stream only wakes the client up; messages are read from the conversation.
 import { randomUUID } from 'node:crypto';
 import type { ChatMessageOnWire, ChatMessages } from '../../../shared/api/chat.ts';
 import type { IngressState } from '../../../shared/api/runtime.ts';
@@ -17,7 +17,7 @@ export interface ChatPlace {
 }
 
 export interface ChatLine extends ChatMessageOnWire {
-  /** It was shown before and has changed since. */
+  /** The message was shown before and has changed since. */
   readonly changed: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface ChatSink {
   note(text: string): void;
 }
 
-/** How a line ended: what is known of its item and its sends. */
+/** State of a line: its item and its sends. */
 interface Progress {
   sends: number | undefined;
   ended: number;
@@ -43,12 +43,12 @@ export class ChatSession {
   readonly #sink: ChatSink;
   readonly #progress = new Map<string, Progress>();
   readonly #seen = new Set<string>();
-  /** Time of the newest message that was there before. */
+  /** Time of the newest earlier message. */
   #startedAt = '';
   readonly #over = new AbortController();
   readonly #waiting = new Set<() => void>();
   #buttons: ChatLine | undefined;
-  /** Undefined: the newest messages. */
+  /** Undefined: read the newest messages. */
   #cursor: number | undefined;
   #polling: Promise<void> | undefined;
   #pollAgain = false;
@@ -60,7 +60,7 @@ export class ChatSession {
     this.#sink = sink;
   }
 
-  /** Passes over what was said before, and listens. Throws what the host refuses, and `not_running`. */
+  /** Skips earlier messages and starts to listen. Throws the host's errors and `not_running`. */
   async start(): Promise<void> {
     const { messages, cursor } = await this.#read();
     this.#cursor = cursor;
@@ -90,7 +90,7 @@ export class ChatSession {
     this.#over.abort();
   }
 
-  /** Says a line, or presses a button of the newest message that has any with `:<number>`. False when it was not handled, or not answered in time. */
+  /** Sends a line. `:<number>` presses a button of the newest message with buttons. False if it failed or was not answered in time. */
   async say(text: string, waitMs: number): Promise<boolean> {
     const pressed = /^:(\d{1,2})$/.exec(text);
     const item = pressed === null ? await this.#post('/api/chat/say', { text }) : await this.#press(Number(pressed[1]));
@@ -133,7 +133,7 @@ export class ChatSession {
     return false;
   }
 
-  /** Why no answer comes, where that is it: once for each pause. */
+  /** Explains that ingress is paused, so no answer comes. Once for each pause. */
   async #tellPause(): Promise<void> {
     const host = await this.#context.host();
     const { state, reason } = (await host.request('GET', '/api/system/ingress')).body as IngressState;
@@ -186,7 +186,7 @@ export class ChatSession {
     return known;
   }
 
-  /** Shows what is new; calls while one runs are one more run after it. */
+  /** Shows new messages. Calls during a run cause one more run. */
   #poll(): Promise<void> {
     this.#pollAgain = true;
     this.#polling ??= this.#pollAll().finally(() => {

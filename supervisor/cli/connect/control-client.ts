@@ -1,4 +1,4 @@
-// Who runs a project, asked over its local sockets: the supervisor where there is one, else the worker itself.
+// Finds the process that runs a project over its local sockets: the supervisor if there is one, else the worker.
 import { existsSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ControlCommand, Cut, RuntimeStatus } from '../../../shared/api/control.ts';
@@ -10,7 +10,7 @@ import { isAliveIn, type ProcessIdentity } from '../../../shared/process/process
 import { SvcError } from '../../../shared/svc-error.ts';
 
 const POLL_MS = 25;
-/** A supervisor makes its socket anew within two seconds, and one that takes the place of another is sooner there. */
+/** Longer than the two seconds in which a supervisor recreates its socket. A successor is faster. */
 const SILENCE_MS = 5_000;
 
 export interface RunningProject {
@@ -20,9 +20,9 @@ export interface RunningProject {
 }
 
 /**
- * Undefined when nobody answers. Makes the project the working folder: sockets are reached by relative names.
- * Between a supervisor and the one that takes its place nobody answers, or one that has stopped: then it waits for the next.
- * Throws `state_dir_unsafe` where this user cannot see whether somebody does, and `timeout` for one that does not answer.
+ * Undefined if no process answers. Changes to the project folder, because sockets are reached by relative names.
+ * While one supervisor replaces another, none answers or a stopped one does. The function waits for the successor.
+ * Throws `state_dir_unsafe` if this user cannot read the folder, and `timeout` for a process that does not answer.
  */
 export async function findRunning(project: string): Promise<RunningProject | undefined> {
   process.chdir(project);
@@ -57,7 +57,7 @@ async function whoAnswers(project: string): Promise<RunningProject | undefined> 
   return undefined;
 }
 
-/** It has just answered: what is gone now was ended in between. */
+/** The process has just answered, so a missing one was ended in between. */
 const sayGone =
   (who: RunningProject['who'], { pid, supervisorPid }: RuntimeStatus) =>
   (error: unknown): never => {
@@ -72,7 +72,7 @@ const sayGone =
     );
   };
 
-/** What lies in a folder of somebody else looks as if it were not there. */
+/** Files in a folder without access look as if they were missing. */
 function refuseHidden({ stateDir, writerLock }: ProjectPaths): void {
   try {
     statSync(writerLock, { throwIfNoEntry: false });
@@ -86,7 +86,7 @@ function refuseHidden({ stateDir, writerLock }: ProjectPaths): void {
   }
 }
 
-/** Who it is that does not answer, and what ends it: a frozen process has no words of its own. */
+/** Names the process that does not answer and the command that ends it, because a frozen process cannot report itself. */
 function withHolder(error: unknown, project: string, who: RunningProject['who']): unknown {
   if (!(error instanceof SvcError) || error.code !== 'timeout') return error;
   const office = liveSupervisor(project);
@@ -107,7 +107,7 @@ function doesNotAnswer(
   });
 }
 
-/** The same, after one that is about to end has ended: for a command that starts another. */
+/** Like `findRunning`, but waits for a process that is about to end. For commands that start another. */
 export async function findStaying(project: string): Promise<RunningProject | undefined> {
   for (;;) {
     const running = await findRunning(project);
@@ -118,7 +118,7 @@ export async function findStaying(project: string): Promise<RunningProject | und
 
 const isEnding = ({ state, drain }: RuntimeStatus): boolean => state === 'stopped' || drain === 'stop';
 
-/** The same, where its absence is an error of the command. */
+/** Like `findRunning`, but throws if no process runs. */
 export async function requireRunning(project: string): Promise<RunningProject> {
   const running = await findRunning(project);
   if (running === undefined)
@@ -131,16 +131,16 @@ export interface WorkerRecordFacts extends ProcessIdentity {
   readonly owner: string;
   readonly mode: string;
   readonly startedAt: string;
-  /** Written at an end in order; one that was killed leaves none. */
+  /** Written by an orderly exit. A killed worker leaves none. */
   readonly end?: {
     readonly at: string;
     readonly reason: string;
-    /** Left out by an older worker. */
+    /** An older worker leaves it out. */
     readonly cut?: readonly Cut[];
   };
 }
 
-/** Who held the writer lock last, as its record names it. */
+/** The last holder of the writer lock, from its record. */
 export function workerRecord(project: string): WorkerRecordFacts | undefined {
   try {
     const record = JSON.parse(readOwnFile(projectPaths(project).workerRecord)) as WorkerRecordFacts | null;
@@ -150,26 +150,26 @@ export function workerRecord(project: string): WorkerRecordFacts | undefined {
   }
 }
 
-/** What the drain of this worker has cut, as it noted it at its end. */
+/** Work that this worker's drain cut, as it recorded at its end. */
 export function cutBy(project: string, runtimeId: string | null): readonly Cut[] {
   const record = workerRecord(project);
   return (record?.runtimeId === runtimeId ? record?.end?.cut : undefined) ?? [];
 }
 
-/** The live holder: it may be one that does not answer. */
+/** The live holder, even if it does not answer. */
 export function liveWorker(project: string): WorkerRecordFacts | undefined {
   const record = workerRecord(project);
   return record !== undefined && isAliveIn(project, record) ? record : undefined;
 }
 
-/** By the records in the folder alone: a host whose svc.config.yml was taken away has still to be seen and stopped. */
+/** Decides by the records in the folder, so that a host is found after its svc.config.yml was removed. */
 export function hasLiveHost(folder: string): boolean {
   const office = supervisorRecord(folder);
   if (office !== undefined && office.state !== 'stopped' && isAliveIn(folder, office.supervisor)) return true;
   return liveWorker(folder) !== undefined;
 }
 
-/** The supervisor in office, as its record names it. */
+/** The live supervisor, from its record. */
 export function liveSupervisor(project: string): SupervisorFacts | undefined {
   const office = supervisorRecord(project);
   return office !== undefined && isAliveIn(project, office.supervisor) ? office : undefined;
@@ -179,11 +179,11 @@ export interface SupervisorFacts {
   readonly state: string;
   readonly since: string;
   readonly supervisor: ProcessIdentity;
-  /** Left out by an older supervisor. */
+  /** An older supervisor leaves it out. */
   readonly stopMs?: number;
 }
 
-/** Who is, or was, in office as the supervisor, and in which state. */
+/** The current or last supervisor and its state. */
 function supervisorRecord(project: string): SupervisorFacts | undefined {
   try {
     const record = JSON.parse(readOwnFile(projectPaths(project).supervisorRecord)) as Partial<SupervisorFacts>;
@@ -191,6 +191,6 @@ function supervisorRecord(project: string): SupervisorFacts | undefined {
     const isWhole = typeof state === 'string' && typeof supervisor?.pid === 'number';
     return isWhole ? (record as SupervisorFacts) : undefined;
   } catch {
-    return undefined; // no record, or one that is not whole
+    return undefined; // no record, or a damaged one
   }
 }

@@ -1,5 +1,5 @@
-// Follows the event stream of a running host over restarts: resumes by the last id, reads the token anew at each attempt,
-// and takes a line that is silent for two heartbeats for dead. The host says when to come back; where it is not there then, waits grow.
+// Follows the event stream of a host over restarts. It resumes after the last id and reads the token again at each attempt.
+// A connection without data for two heartbeats counts as dead. The host says when to reconnect; failed attempts back off.
 
 import { coerceError, SvcError } from '../../../shared/svc-error.ts';
 import { backoffDelay, nextFailures } from '../../../shared/time/backoff.ts';
@@ -23,16 +23,16 @@ export interface FollowQuery {
 export interface FollowSink {
   /** Returning `stop` ends the stream. */
   message(message: StreamMessage): 'stop' | undefined;
-  /** The connection is gone, or there is another reason by now why it does not come back; it is tried again. */
+  /** Called when the connection is lost, and again if the reason changes. Reconnection goes on. */
   lost(why: string): void;
 }
 
 const FINAL_STATUS: ReadonlySet<number> = new Set([400, 401, 403, 404, 410]);
 const SILENCE_MS = 30_000;
-/** Short at first, for a host that restarts. */
+/** Short at first, because the host may just be restarting. */
 const WAITS = { firstMs: 250, mostMs: 15_000 };
 
-/** Resolves when the signal aborts or the sink says stop; throws what the host refuses, and `not_running` when there never was one. */
+/** Resolves when the signal aborts or the sink stops. Throws the host's errors, and `not_running` if it never connected. */
 export async function followEvents(
   context: Pick<CommandContext, 'host' | 'signal'>,
   query: FollowQuery,
@@ -42,8 +42,8 @@ export async function followEvents(
   await new Promise<void>((resolve, reject) => {
     const state = { connected: false, lastId: query.after, over: false, failures: 0, upAt: Number.NaN, why: '' };
     let client: { close(): void; readonly lastEventId: string | undefined } | undefined;
-    let watchdog: NodeJS.Timeout | undefined; // of a line that is open
-    let comeback: NodeJS.Timeout | undefined; // of one that is not
+    let watchdog: NodeJS.Timeout | undefined; // of an open connection
+    let comeback: NodeJS.Timeout | undefined; // of a closed one
 
     const end = (error?: Error): void => {
       if (state.over) return;
@@ -77,7 +77,7 @@ export async function followEvents(
     };
     const comeBack = (toldMs: number): void => {
       clearTimeout(watchdog);
-      client?.close(); // it would come back at the same pace for ever
+      client?.close(); // otherwise it would reconnect at its own fixed pace forever
       if (state.over) return;
       const uptimeMs = performance.now() - state.upAt;
       if (!Number.isNaN(uptimeMs)) lost('connection lost');
@@ -107,7 +107,7 @@ export async function followEvents(
     };
     const open = (): void => {
       client = createEventSource({
-        url: 'http://localhost/', // each attempt asks the project for the address of its host
+        url: 'http://localhost/', // replaced: each attempt asks the project for its host's address
         fetch: attempt,
         ...(state.lastId === undefined ? {} : { initialLastEventId: state.lastId }),
         onMessage,
@@ -146,9 +146,9 @@ async function connect(
   throw await refusalOf(response, host);
 }
 
-/** `details.final` says that another attempt would end alike. */
+/** `details.final` means that a retry would fail in the same way. */
 async function refusalOf(response: Response, host: HostClient): Promise<SvcError> {
-  const body: unknown = await response.json().catch(() => undefined); // whoever stands before the host may answer in its own way
+  const body: unknown = await response.json().catch(() => undefined); // a proxy may answer in another format
   const { code, message, hint, details } = host.refusal(response.status, body, 'GET /api/events');
   return new SvcError(code, message, {
     ...(hint === undefined ? {} : { hint }),

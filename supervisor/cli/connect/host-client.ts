@@ -1,6 +1,6 @@
-// The running host over HTTP, at the address where its worker listens. The worker is asked for it over the local socket: the token goes to
-// nobody else who may hold the port by now, and an address that was changed in the configuration since is not the host's yet. A fault in that
-// configuration is told, and keeps nobody from a host that goes on without it.
+// HTTP client for the running host. The worker is asked for its address over the local socket.
+// So the token goes to no other process on the port. An address changed in the file is not used before the host uses it.
+// A fault in the configuration is reported, but does not prevent access to a host that still runs.
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -22,11 +22,11 @@ const MAX_BYTES = 64 * 1024 * 1024;
 export interface ConnectOptions {
   readonly project: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A line on stderr. */
+  /** Prints a line on stderr. */
   readonly note: (line: string) => void;
 }
 
-/** For as long as a command runs: each call finds the host anew. They throw `config_invalid`, `secret_invalid`, `not_running`. */
+/** Valid as long as a command runs: each call finds the host again. Throws `config_invalid`, `secret_invalid`, `not_running`. */
 export function hostConnector(options: ConnectOptions): () => Promise<HostClient> {
   let told: string | undefined;
   return async () => {
@@ -84,7 +84,7 @@ function clientAt({ host, port }: Address, access: Access, { project, note }: Co
   };
 }
 
-/** The address by which this machine reaches a server that binds `host`. */
+/** The address at which this machine reaches a server that binds `host`. */
 export function loopbackOf(host: string): string {
   const address = !isEveryAddress(host) ? host : isIPv6(host) ? '::1' : '127.0.0.1';
   return isIPv6(address) ? `[${address}]` : address;
@@ -93,8 +93,8 @@ export function loopbackOf(host: string): string {
 type Address = NonNullable<RuntimeStatus['address']>;
 
 /**
- * Between two workers the supervisor holds the socket of the configuration; where that cannot be read, the next worker tells. A configuration
- * with a fault is an error where no worker runs without it. Throws `not_running`.
+ * Between two workers the supervisor holds the configured socket. If the configuration cannot be read, the next worker tells its address.
+ * Throws the configuration's fault if no worker runs, and `not_running`.
  */
 async function boundAddress({ fault, token, address: configured }: Access, options: ConnectOptions): Promise<Address> {
   let told: string | undefined;
@@ -115,7 +115,7 @@ async function boundAddress({ fault, token, address: configured }: Access, optio
   }
 }
 
-/** The one that the project names was sent: what the host says of that is no help. */
+/** The project's token was rejected. The host's own message does not help here. */
 const otherToken = (error: SvcError, { variable }: Access): SvcError =>
   new SvcError('invalid_token', 'the host has another token: it was changed since', {
     cause: error,
@@ -160,7 +160,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // metrics, and what a stranger on that port may say
+    return text; // metrics, or the answer of a foreign server
   }
 }
 
@@ -170,7 +170,7 @@ function headersOf(response: IncomingMessage): [string, string][] {
   );
 }
 
-/** A refusal as an error: the problem document's code where it is one of ours. */
+/** Converts an error answer. Uses the problem document's code if it is a known one. */
 export function problemError(status: number, body: unknown, what: string): SvcError {
   const problem = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
   const code =

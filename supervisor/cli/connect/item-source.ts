@@ -1,8 +1,8 @@
-// Where a command gets inbox and outbox from: the running host over HTTP or, if that does not answer, the database of the project.
+// Source of inbox and outbox for a command: the running host over HTTP or, if it does not answer, the project's database.
 //
-//   F1  A host that answers is always asked. Without a database the command waits for the host, as every other command does.
-//   F2  The host may still execute a change that it did not answer. That change names the revision of the item, and so does the one that is made in
-//       the database. So only one of the two is made.
+//   ITEM-SOURCE-1  A host that answers is always used. Without a database the command waits for the host.
+//   ITEM-SOURCE-2  The host may still execute a change after a timeout. Both the request and a change in the database name the item's revision.
+//                  So only one of the two succeeds.
 import { randomUUID } from 'node:crypto';
 import { relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -37,19 +37,19 @@ export type ItemChange =
 export interface ItemSource {
   page(request: PageRequest): Promise<Page>;
   show(id: string): Promise<Item>;
-  /** Reads the item first: the change is meant for the item as it is then. */
+  /** Reads the item first, so that the change applies to this revision only. */
   change(id: string, change: ItemChange): Promise<Item>;
 }
 
-/** A host that is well has answered long before. */
+/** A healthy host has answered long before. */
 const SILENCE_MS = 3_000;
 const WELL_MS = 1_000;
-/** As the host has it. */
+/** The host's page size. */
 const PAGE_ITEMS = 50;
 
 type Context = Pick<CommandContext, 'host' | 'print' | 'project' | 'env'>;
 
-/** F1. */
+/** Runs `ask` on the host, or on the database if the host is silent. */
 export async function askItems<T>(
   context: Context,
   store: StoreName,
@@ -70,20 +70,20 @@ export async function askItems<T>(
   const file = await fileItems(context, { store, revision: () => host.revision });
   if (file === undefined) return answer;
   host.giveUp();
-  answer.catch(() => {}); // it ends by that
+  answer.catch(() => {}); // ends by the abort above
   return ask(file);
 }
 
 const SILENT = Symbol('silent');
 
-/** It is slow to answer, and its loop turns. Over its own socket: who holds the one of the host takes connections that nobody reads. */
+/** The host is slow, but its event loop runs. Asked over the worker's socket, since the supervisor accepts connections no worker reads. */
 const isWorkerWell = (): Promise<boolean> =>
   callControl(WORKER_SOCKET, 'status', { timeoutMs: WELL_MS }).then(
     (status) => (status as RuntimeStatus).state === 'running',
     () => false,
   );
 
-/** Nothing runs, it does not answer, or a fault in its configuration keeps it from running. */
+/** True if no process runs, the host does not answer, or a configuration fault prevents it from running. */
 async function isSilence(error: unknown, { project }: Context): Promise<boolean> {
   if (!(error instanceof SvcError)) return false;
   if (error.code === 'config_invalid' || error.code === 'secret_invalid')
@@ -95,7 +95,7 @@ class HostItems implements ItemSource {
   readonly #context: Context;
   readonly #store: StoreName;
   readonly #end = new AbortController();
-  /** Of the item that a change is meant for, as an ETag. */
+  /** ETag of the item that a change is meant for. */
   revision: string | undefined;
 
   constructor(context: Context, store: StoreName) {
@@ -136,7 +136,7 @@ class HostItems implements ItemSource {
   }
 }
 
-/** Undefined where there is no file yet. */
+/** Undefined if there is no database file yet. */
 async function fileItems(
   { project: find, env: environment, print }: Context,
   { store, revision }: { readonly store: StoreName; readonly revision: () => string | undefined },
@@ -152,5 +152,5 @@ async function fileItems(
   };
 }
 
-/** What a tag quotes. */
+/** Removes the quotes of an ETag. */
 const ofTag = (tag: string | undefined): string | undefined => tag?.replace(/^(?:W\/)?"|"$/g, '');

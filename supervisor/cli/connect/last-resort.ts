@@ -1,9 +1,10 @@
-// The end of a host that does not answer: by its processes alone, without log, record or socket.
+// Ends a host that does not answer, by its processes alone, without log, record or socket.
 //
-//   R1  No process is signalled by its number alone: pid, start and boot of a record, in the project's folder; or, where no record can be read,
-//       the kernel's word that a process of this user supervises this very folder. What was seen is compared again before each signal.
-//   R2  SIGTERM first, and as much time as a drain may take; then SIGKILL, with a word about it. With `now` SIGKILL at once.
-//   R3  A stopped process (SIGSTOP) is woken by SIGCONT, or SIGTERM would wait for it.
+//   LAST-RESORT-1  No process is signalled by its pid alone. Its pid, start time, boot and folder must match a record.
+//                  Without a record, the kernel must show a process of this user that supervises this folder.
+//                  The identity is checked again before each signal.
+//   LAST-RESORT-2  SIGTERM comes first and leaves time for a drain. SIGKILL follows with a note. With `now`, SIGKILL is sent at once.
+//   LAST-RESORT-3  A stopped process (SIGSTOP) is continued with SIGCONT. Otherwise SIGTERM would stay pending.
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,20 +15,20 @@ import { signalGroup } from '../../workers/process-group.ts';
 import { liveSupervisor, liveWorker } from './control-client.ts';
 
 const POLL_MS = 25;
-/** What a supervisor does behind the drain: the end of the group, the last messages, its own end. */
+/** Time for the supervisor's work after a drain: end of the process group, last messages, its own exit. */
 const BEHIND_DRAIN_MS = 6_000;
 const GONE_MS = 5_000;
-/** Owners that would start a worker again after any end. */
+/** Process managers that restart a worker after any exit. */
 const STARTED_AGAIN: ReadonlySet<string> = new Set(['systemd', 'launchd', 'pm2', 'container']);
 
 export interface SilentHost {
   readonly supervisor: ProcessIdentity | undefined;
   readonly worker: ProcessIdentity | undefined;
-  /** Time for a drain. */
+  /** Limit for a drain in ms. */
   readonly stopMs: number;
 }
 
-/** The processes of a host that may not answer; undefined where there are none, or where their owner would start them again. */
+/** The processes of a host that may not answer. Undefined if there are none, or if a process manager would restart them. */
 export function findSilentHost(project: string): SilentHost | undefined {
   const office = liveSupervisor(project);
   const record = liveWorker(project);
@@ -43,7 +44,7 @@ export interface LastResort {
   readonly note: (text: string) => void;
 }
 
-/** Ends it. Throws `timeout` where nothing ends it. */
+/** Ends the host. Throws `timeout` if that fails. */
 export async function endSilentHost(host: SilentHost, { now, note }: LastResort): Promise<void> {
   const { supervisor, worker, stopMs } = host;
   const first = supervisor ?? worker;
@@ -57,7 +58,7 @@ export async function endSilentHost(host: SilentHost, { now, note }: LastResort)
   for (const one of all) {
     if (!isAlive(one)) continue;
     note(`killing pid ${one.pid}${now ? '' : ', which has not ended'}: SIGKILL`);
-    if (one === worker) signalGroup(one.pid, 'SIGKILL'); // it leads one under a supervisor
+    if (one === worker) signalGroup(one.pid, 'SIGKILL'); // under a supervisor the worker leads a process group
     send(one, 'SIGKILL');
   }
   if (await goneWithin(all, GONE_MS)) return;
@@ -68,7 +69,7 @@ export async function endSilentHost(host: SilentHost, { now, note }: LastResort)
   });
 }
 
-/** By its command line, working folder and user (R1); only Linux tells. */
+/** Finds the process by command line, working folder and user. Linux only. */
 function seenAs(project: string, role: '--worker' | '--supervised'): ProcessIdentity | undefined {
   const uid = process.getuid?.();
   for (const pid of processes()) {
@@ -86,7 +87,7 @@ function commandWords(pid: number): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
   } catch {
-    return []; // gone, or no Linux
+    return []; // gone, or not Linux
   }
 }
 
@@ -99,7 +100,7 @@ function statOfPath(path: string) {
   try {
     return statSync(path);
   } catch {
-    return undefined; // gone, or not ours
+    return undefined; // gone, or another user's
   }
 }
 
@@ -108,7 +109,7 @@ function send(identity: ProcessIdentity, signal: NodeJS.Signals): void {
   try {
     process.kill(identity.pid, signal);
   } catch {
-    // it ended in between, or is not ours: what is left is told
+    // exited in between, or another user's: remaining processes are reported
   }
 }
 

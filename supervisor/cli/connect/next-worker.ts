@@ -1,11 +1,11 @@
-// The end of a command that has asked for a restart: it waits for the worker after this one, and says what came of it.
+// Waits for the next worker after a requested restart, and prints the result.
 import { EXIT, type ExitCode } from '../../../shared/process/exit-codes.ts';
 import type { Printer } from '../command.ts';
 import { type WaitOptions, waitForReady } from './wait-for-ready.ts';
 
 export interface NextWorkerOptions extends Omit<WaitOptions, 'notRuntimeId'> {
   readonly project: string;
-  /** The worker that is to go. */
+  /** The worker that is being replaced. */
   readonly former: string | null;
 }
 

@@ -1,4 +1,4 @@
-// An answer over HTTP, read whole and no further than its limit.
+// Reads an HTTP answer up to a size limit.
 import type { IncomingMessage } from 'node:http';
 import { SvcError } from '../../../shared/svc-error.ts';
 

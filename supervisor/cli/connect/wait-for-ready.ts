@@ -1,4 +1,4 @@
-// Waiting for a runtime that somebody else starts: until it is ready, has failed, or time is up.
+// Waits for a runtime that another process starts, until it is ready, has failed, or time is up.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
@@ -8,26 +8,26 @@ import { findRunning } from './control-client.ts';
 
 export interface WaitOptions {
   readonly timeoutMs: number;
-  /** A worker that is to go first: it does not count. */
+  /** The worker that must go first. It is ignored. */
   readonly notRuntimeId?: string | null;
-  /** The supervisor that is to be there by then. */
+  /** Pid of the expected supervisor. */
   readonly supervisorPid?: number;
-  /** Is told when the supervisor begins to wait before the next start, and why. */
+  /** Called when the supervisor begins to wait for the next start, with the reason. */
   readonly say?: (text: string) => void;
-  /** Undefined while whoever starts it lives; else why it does not. */
+  /** Undefined while the starting process lives. Otherwise the reason why no worker will come. */
   readonly givenUp?: () => string | undefined;
 }
 
 export interface WaitResult {
   readonly ready: boolean;
   readonly status: RuntimeStatus | undefined;
-  /** Why it is not ready. */
+  /** Why the host is not ready. */
   readonly reasons: readonly string[];
 }
 
 const POLL_MS = 25;
 
-/** For `givenUp`: says `why` once the process of this pid is gone. Without a pid nobody is known whose end would mean anything. */
+/** For `givenUp`: returns `why` once the process is gone. Without a pid it never does. */
 export function goneProcess(pid: number | null, why: string): () => string | undefined {
   const identity = pid === null ? undefined : identify(pid);
   return () => (pid === null || (identity !== undefined && isAlive(identity)) ? undefined : why);
@@ -62,7 +62,7 @@ export async function waitForReady(
   return { ready: false, status, reasons: [`not ready within ${timeoutMs / 1_000} s`, ...reasons] };
 }
 
-/** A daemon's worker that alone answers may be one of a daemon that is gone, or of one that is not to be seen yet. */
+/** If only a daemon's worker answers, its daemon may be gone or not visible yet, so it does not count. */
 const isBy = (wanted: number | undefined, { owner, supervisorPid }: RuntimeStatus): boolean =>
   wanted === undefined ? owner !== 'daemon' || supervisorPid !== null : supervisorPid === wanted;
 

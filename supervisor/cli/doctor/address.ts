@@ -1,8 +1,8 @@
-// Addresses that a person gives to `svc doctor`: of a host, without credentials, and whether a token may go there.
+// Host addresses given to `svc doctor`: without credentials, and whether a token may be sent there.
 import { isLoopbackHost } from '../../../shared/ip-address.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 
-/** The address without hash and final slash. Throws `usage`. */
+/** The address without hash and trailing slash. Throws `usage`. */
 export function hostAddress(option: string, url: string): URL {
   let target: URL;
   try {
@@ -21,6 +21,6 @@ export function hostAddress(option: string, url: string): URL {
   return target;
 }
 
-/** In the clear a token goes to this machine alone. */
+/** Over plain HTTP a token goes to loopback only, unless `insecureHttp` is set. */
 export const maySendToken = ({ protocol, hostname }: URL, insecureHttp: boolean): boolean =>
   protocol === 'https:' || insecureHttp || isLoopbackHost(hostname);

@@ -1,4 +1,4 @@
-// What a check of `svc doctor` is: a stable id, and an answer with its reason and the command that mends it.
+// A check of `svc doctor`: a stable id, and a finding with its reason and the command that fixes it.
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import type { ProjectPaths } from '../../../shared/files/paths.ts';
 
@@ -7,38 +7,38 @@ export type CheckStatus = 'ok' | 'warn' | 'error' | 'skip';
 export interface Finding {
   readonly status: CheckStatus;
   readonly reason: string;
-  /** What to do, as a command where one does it. */
+  /** Advice, as a command if one suffices. */
   readonly fix?: string;
-  /** Does that, where it is safe: nothing is lost and nobody is locked out. */
+  /** Applies the fix. Only set if the fix is safe: no data is lost and no user is locked out. */
   readonly repair?: () => void;
 }
 
 export interface Check {
-  /** Stable: scripts name it. */
+  /** Stable, because scripts refer to it. */
   readonly id: string;
   readonly title: string;
   run(subject: Subject): Finding | Promise<Finding>;
 }
 
-/** What the checks look at; read once. */
+/** Data for all checks, read once. */
 export interface Subject {
   readonly paths: ProjectPaths;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The configuration as production would see it, or the error with which it is refused. */
+  /** The configuration for production, or the error that rejects it. */
   readonly config: LoadedConfig | { readonly fault: string };
-  /** package.json; undefined where it is missing or not JSON. */
+  /** package.json. Undefined if it is missing or no JSON. */
   readonly manifest: Readonly<Record<string, unknown>> | undefined;
   readonly node: string;
-  /** With --edge alone. */
+  /** Only with --edge. */
   readonly edge?: Edge;
 }
 
 /** The address at which a proxy answers for the host. */
 export interface Edge {
   readonly url: string;
-  /** Empty where none is known. */
+  /** Empty if none is known. */
   readonly token: string;
-  /** Whether a token may go there. */
+  /** Whether a token may be sent there. */
   readonly maySend: boolean;
 }
 
@@ -47,11 +47,11 @@ export const skip = (reason: string): Finding => ({ status: 'skip', reason });
 export const warn = (reason: string, fix: string): Finding => ({ status: 'warn', reason, fix });
 export const fault = (reason: string, fix: string): Finding => ({ status: 'error', reason, fix });
 
-/** Runs a check that needs a good configuration. */
+/** Runs a check that needs a valid configuration. */
 export const withConfig =
   (run: (loaded: LoadedConfig, subject: Subject) => Finding | Promise<Finding>): Check['run'] =>
   (subject) =>
     'fault' in subject.config ? skip('the configuration is invalid') : run(subject.config, subject);
 
-/** The same finding, with what `--fix` does about it. */
+/** Adds the repair that `--fix` runs. */
 export const repairable = (finding: Finding, repair: () => void): Finding => ({ ...finding, repair });

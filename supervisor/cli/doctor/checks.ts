@@ -1,4 +1,4 @@
-// Every check of `svc doctor`, in the order in which it is made. A check without a fixture that makes it fail does not pass the tests (test/rules/doctor.test.ts).
+// All checks of `svc doctor`, in the order in which they run. A test requires a failing fixture for each of them.
 import type { Check } from './check.ts';
 import { EDGE_CHECKS } from './edge-checks.ts';
 import { MACHINE_CHECKS } from './machine-checks.ts';

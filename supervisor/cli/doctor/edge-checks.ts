@@ -1,14 +1,14 @@
-// What a proxy before the host must leave alone, asked through its address: `svc doctor --edge URL`.
+// `svc doctor --edge URL`: checks that a proxy in front of the host passes everything unchanged.
 //
-//   G1  The token goes over plain HTTP to this machine alone, unless that is allowed.
-//   G2  Nothing is changed in the host: its status, an echo, the beginning of the stream, a WebSocket that is closed at once.
+//   EDGE-1  Over plain HTTP the token is sent to loopback only, unless that is allowed.
+//   EDGE-2  The checks change nothing in the host. They read the status, an echo and the start of the stream, and open and close a WebSocket.
 import { createHash, randomBytes } from 'node:crypto';
 import { MOST_SKEW_MS, skewMs } from '../../../shared/time/clock-skew.ts';
 import { type Check, type Edge, type Finding, fault, ok, type Subject, skip, warn } from './check.ts';
 import { ask, type EdgeAnswer, openSocket } from './edge-request.ts';
 
 const BODY_BYTES = 64 * 1024;
-/** A heartbeat comes each 15 s: what buffers until then has shown itself long before. */
+/** Shorter than the heartbeat interval of 15 s: a proxy that buffers until then is detected. */
 const FIRST_EVENT_MS = 3_000;
 
 export const EDGE_CHECKS: readonly Check[] = [

@@ -1,4 +1,4 @@
-// Requests of `svc doctor --edge`: bounded in time and size, no redirect followed, and a stream that is left as soon as enough of it came.
+// Requests of `svc doctor --edge`: bounded in time and size, without redirects. A stream is closed as soon as enough has arrived.
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -8,25 +8,25 @@ export interface EdgeQuestion {
   readonly path: string;
   readonly method?: string;
   readonly body?: Buffer;
-  /** A stream is left once it holds this text. */
+  /** The stream is closed once it contains this text. */
   readonly until?: string;
   /** Default 5 000. */
   readonly timeoutMs?: number;
 }
 
 export interface EdgeAnswer {
-  /** 0 when none came in time. */
+  /** 0 if no answer came in time. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
-  /** Time was up before the end, or before the text that was waited for. */
+  /** Time ran out before the end, or before the expected text. */
   readonly late: boolean;
 }
 
 const MAX_BYTES = 1024 * 1024;
 const DEFAULT_MS = 5_000;
 
-/** Throws what the network throws; time that is up is an answer. */
+/** Throws network errors. A timeout is a normal answer. */
 export function ask(
   edge: Edge,
   { path, method = 'GET', body, until, timeoutMs = DEFAULT_MS }: EdgeQuestion,
@@ -62,7 +62,7 @@ export function ask(
   });
 }
 
-/** The status with which an upgrade is answered; 101 when there is a WebSocket, which is left at once. */
+/** The status of the upgrade request. 101 means a WebSocket, which is closed at once. */
 export function openSocket(edge: Edge, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = send(edge, path, {

@@ -1,5 +1,5 @@
-// `svc doctor --endpoint <name>`: what the adapter of an account finds out about it at its platform. Nothing is changed there, and no host
-// has to run. The only part of doctor besides --edge and --live that uses a network.
+// `svc doctor --endpoint <name>`: asks an account's adapter for the account's state at its platform. Read-only, and no host needs to run.
+// Besides --edge and --live this is the only part of doctor that uses a network.
 import type { CheckedAccount } from '../../../shared/api/account-check.ts';
 import { EXIT, type ExitCode } from '../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -14,11 +14,11 @@ export interface EndpointOptions {
   readonly endpoint: string;
   /** Warnings count as errors. */
   readonly strict: boolean;
-  /** The most that one account may take. */
+  /** Limit for each account in ms. */
   readonly limitMs: number;
 }
 
-/** 0 when every account is well, 1 when one is not. Throws `usage` for a name that is none, and what the configuration throws. */
+/** 0 if every account is well, 1 if not. Throws `usage` for an unknown name, and errors of the configuration. */
 export async function checkEndpoint(
   context: CommandContext,
   { endpoint, strict, limitMs }: EndpointOptions,

@@ -1,8 +1,8 @@
-// `svc doctor --live URL`: the readiness report of a running host, unchanged.
+// `svc doctor --live URL`: prints the readiness report of a running host unchanged.
 //
-//   V1  The token comes from SVC_HTTP_TOKEN alone, and goes over plain HTTP to this machine alone, unless that is allowed.
-//   V2  Five seconds for all of it; no redirect is followed; a bounded answer.
-//   V3  What fails has the form {"ready":false,"error":{code,…}}, so that a reader of `ready` needs no other case.
+//   LIVE-1  The token comes only from SVC_HTTP_TOKEN. Over plain HTTP it is sent to loopback only, unless that is allowed.
+//   LIVE-2  The request takes at most five seconds. Redirects are not followed, and the size of the answer is bounded.
+//   LIVE-3  A failure is printed as {"ready":false,"error":{code,…}}, so that readers of `ready` need no other case.
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -19,7 +19,7 @@ export interface LiveOptions {
 
 export interface LiveAnswer {
   readonly ready: boolean;
-  /** The body as it came, or our own document about what failed. */
+  /** The body as received, or a document about the failure. */
   readonly text: string;
   readonly report: Readonly<Record<string, unknown>>;
 }
@@ -27,7 +27,7 @@ export interface LiveAnswer {
 const MAX_BYTES = 1024 * 1024;
 const PATH = '/api/system/readiness';
 
-/** Throws `usage` for what is no address of a host. */
+/** Throws `usage` for an invalid address. */
 export async function askLive({ url, token, insecureHttp, timeoutMs = 5_000 }: LiveOptions): Promise<LiveAnswer> {
   const target = targetOf(url);
   if (token === undefined || token === '')
@@ -122,7 +122,7 @@ function parse(body: string): Readonly<Record<string, unknown>> | undefined {
     const value: unknown = JSON.parse(body);
     return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
   } catch {
-    return undefined; // some other server
+    return undefined; // another kind of server
   }
 }
 

@@ -1,4 +1,4 @@
-// Checks of what lies around a project: the clock against what the state was written at, git, and the service that is installed.
+// Checks of a project's surroundings: the clock against times in the state, git, and the installed service.
 import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -14,7 +14,7 @@ export const MACHINE_CHECKS: readonly Check[] = [
   { id: 'service.current', title: 'The installed service is as it would be written now', run: serviceCurrent },
 ];
 
-/** A clock that went back makes times of events, retries and reminders wrong, and tokens with a time invalid. */
+/** A clock that went back makes the times of events, retries and reminders wrong, and tokens with an expiry invalid. */
 function clock({ paths }: Subject): Finding {
   const now = Date.now();
   const written = [
@@ -38,7 +38,7 @@ function clock({ paths }: Subject): Finding {
 
 const run = promisify(execFile);
 
-/** A lockfile that git does not have is another one on the next machine. */
+/** Without a committed lockfile the next machine installs other versions. */
 async function committed({ paths }: Subject): Promise<Finding> {
   if (statSync(paths.lockfile, { throwIfNoEntry: false }) === undefined) return skip('there is no package-lock.json');
   const git = async (...args: string[]): Promise<string> =>
@@ -62,7 +62,7 @@ async function committed({ paths }: Subject): Promise<Finding> {
   }
 }
 
-/** The unit that is installed may be older than the configuration: the port of its socket, the time for a drain, node. */
+/** The installed unit may be older than the configuration: port of the socket, drain time, path of node. */
 function serviceCurrent({ paths, env }: Subject): Finding {
   for (const scope of ['system', 'user'] as const) {
     try {
@@ -74,7 +74,7 @@ function serviceCurrent({ paths, env }: Subject): Finding {
         ? ok(`${service.name} is up to date`)
         : warn(`${service.name} is not as it would be written now`, `svc service install${option}`);
     } catch {
-      // there can be none of this scope here, or a check of its own says why it cannot be written
+      // This scope has no service here, or another check reports why it cannot be written.
     }
   }
   return skip('no service is installed');

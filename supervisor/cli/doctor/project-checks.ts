@@ -1,4 +1,4 @@
-// Checks of what lies in the project folder: Node, package, lockfile, configuration, .env, token.
+// Checks of the project folder: Node, package, lockfile, configuration, .env, token.
 import { chmodSync, lstatSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isRefused } from '../../../shared/config/checks/file-trust.ts';
@@ -8,7 +8,7 @@ import { untrustedFiles } from '../start/worker-entry.ts';
 import { type Check, type Finding, fault, ok, repairable, type Subject, skip, warn, withConfig } from './check.ts';
 import { inRange } from './version-range.ts';
 
-/** What svc itself runs on. */
+/** The Node versions that svc supports. */
 const OWN_ENGINES = '^20.19.0 || >=22.12.0';
 const SHORTEST_TOKEN = 16;
 
@@ -71,7 +71,7 @@ function packageScripts({ manifest }: Subject): Finding {
 
 const FOREIGN_LOCKFILES = ['pnpm-lock.yaml', 'yarn.lock', 'bun.lock'];
 
-/** In this folder, or above it in a workspace. */
+/** Searches this folder and those above it, as in a workspace. */
 function lockfile({ paths, manifest }: Subject): Finding {
   for (let folder = paths.project; ; folder = dirname(folder)) {
     const text = readText(join(folder, 'package-lock.json'));
@@ -135,7 +135,7 @@ async function fileRights({ paths: { project }, env }: Subject): Promise<Finding
   });
 }
 
-/** By itself: a quoted value is often why the configuration is invalid. */
+/** A separate check, because a quoted value often causes an invalid configuration. */
 function envFormat({ paths }: Subject): Finding {
   const text = readText(paths.env);
   if (text === undefined) return skip('there is no .env that could be read');
@@ -157,6 +157,6 @@ function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return undefined; // not there, or not ours to read
+    return undefined; // missing, or not readable for this user
   }
 }

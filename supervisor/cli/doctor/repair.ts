@@ -1,4 +1,4 @@
-// `svc doctor --fix`: does what findings say that is safe to do, after it was listed and allowed.
+// `svc doctor --fix`: applies the safe repairs of the findings, after they were listed and confirmed.
 import type { CommandContext } from '../command.ts';
 import type { Finding } from './check.ts';
 
@@ -6,7 +6,7 @@ export interface Repairable extends Finding {
   readonly id: string;
 }
 
-/** The ids of what was done; nothing without a yes, from a person at the terminal or by `--yes`. */
+/** Returns the ids of the applied repairs. Nothing is applied without a yes, given at the terminal or by `--yes`. */
 export async function repairAll(
   { print, interactive }: Pick<CommandContext, 'print' | 'interactive'>,
   findings: readonly Repairable[],

@@ -1,5 +1,5 @@
-// Whether the host that runs here is ready, and its accounts work, as it says itself: a project in which every other check finds nothing may serve
-// nothing, and a host that is ready may hear nobody.
+// Checks whether the running host is ready and its accounts work, as it reports itself.
+// A project may pass every other check and serve nothing, and a ready host may have no working account.
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
 import { coerceError } from '../../../shared/svc-error.ts';
 import { allEndpoints, type Endpoint } from '../connect/all-endpoints.ts';
@@ -22,11 +22,11 @@ async function runtimeReady({ paths, config }: Subject): Promise<Finding> {
     if (running === undefined) return skip('nothing is running');
     return readyFinding(running.status, 'fault' in config ? '' : config.config.http.base);
   } catch (error) {
-    return skip(coerceError(error).message); // owner.single tells of one that does not answer
+    return skip(coerceError(error).message); // the check owner.single reports a host that does not answer
   }
 }
 
-/** Apart, since not every state can be had for a test. */
+/** Exported for tests, which cannot produce every state. */
 export function readyFinding(status: RuntimeStatus, base: string): Finding {
   const { state, ready, reason, reasons, address, generation, pid } = status;
   if (ready) return ok(`generation ${generation}, pid ${pid}`);
@@ -49,11 +49,11 @@ async function runtimeEndpoints({ paths, env }: Subject): Promise<Finding> {
     const host = await hostConnector({ project: paths.project, env, note: () => {} })();
     return endpointsFinding(await allEndpoints(host));
   } catch (error) {
-    return skip(coerceError(error).message); // the checks before this one tell what it is
+    return skip(coerceError(error).message); // an earlier check reports the cause
   }
 }
 
-/** Those that fail first: they wait for somebody, the others may heal by themselves. */
+/** Lists `failed` accounts first: they need an operator, others may recover by themselves. */
 export function endpointsFinding(endpoints: readonly Endpoint[]): Finding {
   const troubled = endpoints
     .filter(({ state }) => TROUBLE.has(state))

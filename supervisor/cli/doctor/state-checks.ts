@@ -1,4 +1,4 @@
-// Checks of the machine and the state: address, port, state folder, disk, database, owner.
+// Checks of machine and state: address, port, state folder, disk, database, owner.
 import { accessSync, chmodSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -16,7 +16,7 @@ import { storedSchema } from '../start/worker-entry.ts';
 import { type Check, type Finding, fault, ok, repairable, type Subject, skip, warn, withConfig } from './check.ts';
 
 const MIB = 1024 * 1024;
-/** Free space over the configured least from which on nobody needs to look. */
+/** Free space above the configured minimum that needs no warning. */
 const COMFORT_BYTES = 512 * MIB;
 
 export const STATE_CHECKS: readonly Check[] = [
@@ -52,7 +52,7 @@ export const STATE_CHECKS: readonly Check[] = [
   { id: 'owner.single', title: 'One owner starts this project', run: singleOwner },
 ];
 
-/** Apart, because a test may itself run in a container. */
+/** Exported for tests, which may themselves run in a container. */
 export function bindAddress(host: string, contained: boolean): Finding {
   if (!isEveryAddress(host)) return ok(host);
   if (contained) return ok(`${host} inside a container`);
@@ -111,7 +111,7 @@ function canMake(project: string): Finding {
   }
 }
 
-/** Magic numbers of statfs(2). Locks and WAL of SQLite do not hold on these. */
+/** Magic numbers of statfs(2). Locks and the WAL of SQLite are unreliable on these file systems. */
 const NETWORK: Readonly<Record<number, string>> = {
   0x6969: 'NFS',
   0xff534d42: 'CIFS',
@@ -124,10 +124,10 @@ const NETWORK: Readonly<Record<number, string>> = {
 };
 const FUSE = 0x65735546;
 const BTRFS = 0x9123683e;
-/** SQLite takes room for its shared memory by pages of this size; of smaller blocks it takes one in each page. */
+/** Page size of SQLite's shared memory. On smaller file system blocks SQLite allocates one block in each page. */
 const PAGE_BYTES = 4_096;
 
-/** Of the state and of the database, which may lie elsewhere. */
+/** Checks the file systems of the state folder and of the database, which may differ. */
 async function fileSystem({ paths, config }: Subject): Promise<Finding> {
   const places = [['the project', paths.stateDir]];
   if (!('fault' in config)) places.push(['the database', resolve(paths.project, config.config.database.filename)]);
@@ -139,14 +139,14 @@ async function fileSystem({ paths, config }: Subject): Promise<Finding> {
   return worstOf(findings);
 }
 
-/** The first error, else the first warning, else the first. */
+/** The first error, else the first warning, else the first finding. */
 export const worstOf = (findings: readonly Finding[]): Finding =>
   findings.find(({ status }) => status === 'error') ??
   findings.find(({ status }) => status === 'warn') ??
   findings[0] ??
   ok('local');
 
-/** Apart, because no test can mount one. */
+/** Exported for tests, which cannot mount such a file system. */
 export function fileSystemFinding(type: number, blockBytes = PAGE_BYTES, what = 'the project'): Finding {
   const network = NETWORK[type >>> 0];
   if (network !== undefined)
@@ -161,7 +161,7 @@ export function fileSystemFinding(type: number, blockBytes = PAGE_BYTES, what = 
   return ok('local');
 }
 
-/** Asks where the state lies and where the database does, as the host will. */
+/** Checks the disks of the state folder and of the database, as the host does. */
 async function space([state, file]: readonly [string, string], leastBytes: number): Promise<Finding> {
   const ofState = await freeBytes(state);
   const ofDatabase = await freeBytes(file);
@@ -176,13 +176,13 @@ async function space([state, file]: readonly [string, string], leastBytes: numbe
   return least < leastBytes + COMFORT_BYTES ? warn(`${free}, near disk.minFreeBytes`, 'make space') : ok(free);
 }
 
-/** Of the disk of this path; of what is not there yet, of the disk where it will be. */
+/** Free bytes on the path's disk. For a missing path, on the disk where it will be created. */
 async function freeBytes(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(there(path));
   return bavail * bsize;
 }
 
-/** The path, or the folder that is there above it. */
+/** The path, or the nearest existing folder above it. */
 function there(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : there(dirname(path));
 }
@@ -192,13 +192,13 @@ async function database(filename: string): Promise<Finding> {
     refuseLostHistory(filename);
   } catch (error) {
     const { message, hint } = coerceError(error);
-    if (hint === undefined) throw error; // not of what lies there: it cannot be seen
+    if (hint === undefined) throw error; // the file itself could not be read
     return fault(message, hint);
   }
   if (statSync(filename, { throwIfNoEntry: false }) === undefined) return skip('not made yet');
   try {
     const { Sqlite } = await import('../../../shared/sqlite.ts');
-    const noted = notedHistory(filename); // before the file: a host that writes notes what is committed
+    const noted = notedHistory(filename); // read before the file, because a running host updates the note with each commit
     const opened = new Sqlite(filename, { readonly: isInUse(filename), fileMustExist: true });
     try {
       const answer = String(opened.pragma('quick_check(1)', { simple: true }));
@@ -216,12 +216,12 @@ async function database(filename: string): Promise<Finding> {
 }
 
 /**
- * Somebody writes it, or was killed while writing: nothing of that is touched. Where there is no log, a connection that may write
- * takes away again, at its end, the empty one that reading needs; one that only reads would leave it behind.
+ * A process writes the database, or was killed in a write. Such a file is not touched.
+ * Without a WAL, reading creates an empty one. A writable connection removes it at its end; a read-only one would leave it behind.
  */
 const isInUse = (filename: string): boolean => existsSync(`${filename}-wal`) || existsSync(`${filename}-journal`);
 
-/** As a start would judge it: a newer svc may have left what this one would break. */
+/** The same check as at a start: a newer svc may have written a schema that this one would break. */
 async function schema(filename: string): Promise<Finding> {
   const stored = await storedSchema(filename);
   if (stored.state === 'absent') return skip('not made yet');

@@ -1,4 +1,4 @@
-// How the status of a check is shown to people.
+// Formats the status of a check for people.
 import type { Printer } from '../command.ts';
 import type { CheckStatus } from './check.ts';
 

@@ -1,7 +1,7 @@
-// The ranges that `engines.node` is written in: comparators joined by blanks, alternatives joined by `||`. Pure.
+// Evaluates ranges of `engines.node`: comparators joined by spaces, alternatives joined by `||`. Pure.
 type Version = readonly [number, number, number];
 
-/** Whether a version is in a range; undefined when the range is of a form that is not understood. */
+/** Whether a version is in a range. Undefined if the range has an unsupported form. */
 export function inRange(version: string, range: string): boolean | undefined {
   const wanted = parseVersion(version);
   if (wanted === undefined) return undefined;

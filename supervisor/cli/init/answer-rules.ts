@@ -1,4 +1,4 @@
-// What an answer to `svc init` may be, for flags and questions alike. Undefined when it is good, else what it must be.
+// Rules for answers to `svc init`, given as flags or on a terminal. Each returns undefined, or the rule that was broken.
 
 export function wrongName(name: string): string | undefined {
   return /^(@[a-z0-9][a-z0-9._-]{0,99}\/)?[a-z0-9][a-z0-9._-]{0,99}$/.test(name) && name !== 'svc'

@@ -1,4 +1,4 @@
-// The questions of `svc init` on a terminal. Loaded only when somebody is asked.
+// The questions of `svc init` on a terminal. Loaded only for an interactive run.
 import { cancel, confirm, intro, isCancel, text } from '@clack/prompts';
 import { wrongName, wrongPort } from './answer-rules.ts';
 
@@ -8,7 +8,7 @@ export interface Asked {
   readonly sample: boolean;
 }
 
-/** The answers, with what was given as defaults; undefined when the person broke off. */
+/** Asks with the given values as defaults. Undefined if the person cancelled. */
 export async function askFor(given: Asked): Promise<Asked | undefined> {
   intro('A new svc project');
   const name = await text({

@@ -1,4 +1,4 @@
-// The lockfile of a new project: made by npm, kept only when it locks this svc and not another package of that name.
+// Creates the lockfile of a new project with npm. Kept only if it locks this svc, and not another package of that name.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord } from '../../../shared/config/schema/json-schema.ts';
@@ -14,7 +14,7 @@ export interface LockfileOptions {
   readonly signal: AbortSignal;
 }
 
-/** Runs npm, which may take a minute. Does not throw when npm cannot resolve the packages: says why. */
+/** Runs npm, which may take a minute. If npm cannot resolve the packages, returns the reason instead of throwing. */
 export async function makeLockfile({ folder, env, signal }: LockfileOptions): Promise<LockfileResult> {
   const { execa } = await import('execa');
   const path = join(folder, 'package-lock.json');
@@ -41,7 +41,7 @@ export async function makeLockfile({ folder, env, signal }: LockfileOptions): Pr
   };
 }
 
-/** What npm said in one line, without addresses. */
+/** npm's error in one line, without URLs. */
 function reasonOf({
   all,
   timedOut,
@@ -71,7 +71,7 @@ function locksThisSvc(path: string): boolean {
   const packages = isRecord(lock) && isRecord(lock['packages']) ? lock['packages'] : {};
   const entry = packages['node_modules/svc'];
   if (!isRecord(entry)) return false;
-  // A folder is locked as a link; the package itself stands under its path.
+  // A local folder is locked as a link, and the package itself is listed under its path.
   const found = entry['link'] === true ? packages[String(entry['resolved'])] : entry;
   const bin = isRecord(found) ? found['bin'] : undefined;
   return isRecord(bin) && String(bin['svc']).endsWith('dist/cli.js');

@@ -1,10 +1,10 @@
-// What package.json of a new project asks for to get this very svc.
+// The dependency on this svc in package.json of a new project.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isRecord } from '../../../shared/config/schema/json-schema.ts';
 
-/** `^1.2.3` where svc is installed as a package, `file:…` where it runs from a checkout. */
+/** `^1.2.3` if svc is installed as a package, `file:…` if it runs from a checkout. */
 export function svcDependency(folder: string): string {
   const { root, version } = ownPackage();
   return root.split(sep).includes('node_modules')
@@ -12,7 +12,7 @@ export function svcDependency(folder: string): string {
     : `file:${relative(folder, root).split(sep).join('/')}`;
 }
 
-/** The folder of the package that this program belongs to, and its version. */
+/** Folder and version of the package that contains this program. */
 export function ownPackage(): { readonly root: string; readonly version: string } {
   for (let at = dirname(fileURLToPath(import.meta.url)); ; at = dirname(at)) {
     const file = join(at, 'package.json');

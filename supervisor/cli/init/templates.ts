@@ -1,7 +1,7 @@
 // The files of a new project as texts. Pure: answers in, files out.
 //
-//   - Scripts start Node with `exec`, so that signals reach it and its exit codes (51, 75) reach the owner.
-//   - `npm run build` compiles `plugins/` to `dist/plugins/`, which production runs; development runs the TypeScript itself.
+//   - Scripts start Node with `exec`, so that signals reach it and its exit codes (51, 75) reach the process manager.
+//   - `npm run build` compiles `plugins/` to `dist/plugins/` for production. Development runs the TypeScript directly.
 import { EXAMPLE_TOKEN } from '../../../shared/config/checks/token-checks.ts';
 import { CONFIG_FILE, ENV_FILE } from '../../../shared/files/paths.ts';
 import { HELLO_PLUGIN, HELLO_TEST } from './hello-plugin.ts';
@@ -10,10 +10,10 @@ export interface Answers {
   /** Name of the package. */
   readonly name: string;
   readonly port: number;
-  /** What package.json asks for: a range of versions, or `file:…`. */
+  /** Version in package.json: a range, or `file:…`. */
   readonly svc: string;
   readonly sample: boolean;
-  /** Full-scope token, for `.env` alone. */
+  /** Full-scope token, written to `.env` only. */
   readonly token: string;
 }
 
@@ -24,10 +24,10 @@ export interface TemplateFile {
   readonly mode: 0o600 | 0o644;
 }
 
-/** Lowest Node of a new project. */
+/** Lowest Node version of a new project. */
 export const PROJECT_NODE = '>=22.12.0';
 
-/** All files but the lockfile, which npm makes. */
+/** All files except the lockfile, which npm makes. */
 export function projectFiles(answers: Answers): readonly TemplateFile[] {
   const file = (path: string, text: string, mode: TemplateFile['mode'] = 0o644): TemplateFile => ({ path, text, mode });
   return [

@@ -1,8 +1,8 @@
-// Writes the files of a new project: all of them or none, and never over a file that is there.
+// Writes the files of a new project, all or none. An existing file is never overwritten.
 //
-//   I1  Without `force` one file in the way refuses everything, before anything is written.
-//   I2  With `force` a file in the way is renamed to `<name>.bak-<time>` first; its mode stays. One that is the same already is left alone.
-//   I3  New files are opened exclusively: a file or link that appears meanwhile is not written through.
+//   WRITE-PROJECT-1  Without `force` any existing file causes a refusal before a file is written.
+//   WRITE-PROJECT-2  With `force` an existing file is first renamed to `<name>.bak-<time>` and keeps its mode. An identical file is left alone.
+//   WRITE-PROJECT-3  New files are opened exclusively, so a file or link that appears meanwhile is not written through.
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { linkTarget } from '../../../shared/config/checks/small-file.ts';
@@ -12,7 +12,7 @@ import type { TemplateFile } from './templates.ts';
 export interface WriteOptions {
   readonly folder: string;
   readonly force: boolean;
-  /** Only says what would be done. */
+  /** Only reports what would be written. */
   readonly dryRun: boolean;
   readonly now: number;
 }
@@ -20,11 +20,11 @@ export interface WriteOptions {
 export interface WrittenFile {
   readonly path: string;
   readonly action: 'made' | 'replaced' | 'unchanged';
-  /** Where the old file went. */
+  /** New name of the old file. */
   readonly backup?: string;
 }
 
-/** Throws `refused` with the names of the files in the way, or with what the system refuses; `usage` when the folder is a file. */
+/** Throws `refused` with the existing files or the system's error, and `usage` if the folder is a file. */
 export function writeProject(files: readonly TemplateFile[], options: WriteOptions): readonly WrittenFile[] {
   try {
     return writeAll(files, options);
@@ -65,7 +65,7 @@ function writeOne(file: TemplateFile, { folder, dryRun, now }: WriteOptions): Wr
   return backup === undefined ? { path: file.path, action: 'made' } : { path: file.path, action: 'replaced', backup };
 }
 
-/** What the system calls there already cannot be entered. Before anything is written, for that would be half a project. */
+/** A dangling link in the path makes mkdir fail with a misleading error. Checked first, so that no half project is left. */
 function refuseLinkToNowhere(folder: string): void {
   for (let path = folder; !existsSync(path); path = dirname(path)) {
     const target = linkTarget(path);
@@ -78,7 +78,9 @@ function refuseLinkToNowhere(folder: string): void {
   }
 }
 
-/** With those above it. Node's own way of that never ends where the system says that a folder is not there which is (below /proc). */
+/**
+ * Creates a folder and those above it. Node's recursive mkdir never returns for some paths below /proc, which reports existing folders as missing.
+ */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
@@ -87,7 +89,7 @@ function makeFolder(path: string): void {
 
 const stamp = (now: number): string => new Date(now).toISOString().replaceAll(/[:.]/g, '-');
 
-/** True for links that lead nowhere, too. */
+/** True for dangling links, too. */
 function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

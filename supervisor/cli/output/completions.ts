@@ -1,4 +1,4 @@
-// Completion scripts from the table of commands: nouns, verbs, then the options of the command.
+// Shell completion scripts, made from the table of commands: nouns, verbs, then the command's options.
 import { COMMANDS, loadCommand, nouns, verbsOf } from '../commands.ts';
 import { namesOf, SHARED_OPTIONS, wordsOf } from '../program.ts';
 

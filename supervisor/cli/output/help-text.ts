@@ -1,10 +1,10 @@
-// The text of --help, from the table of commands and the command's own file.
+// Text of --help, made from the table of commands and the command's own file.
 import type { Command, CommandOption } from '../command.ts';
 import { COMMANDS, loadCommand, nouns, verbsOf } from '../commands.ts';
 import { sharedBeside, wordsOf } from '../program.ts';
 import { unknownWord } from './usage-error.ts';
 
-/** Help on nothing, a noun, or noun and verb. Throws `usage` for words that are none. */
+/** Help for the whole program, a noun, or noun and verb. Throws `usage` for unknown words. */
 export async function helpText([noun, verb]: readonly string[]): Promise<string> {
   if (noun === undefined) return overview();
   const ofNoun = COMMANDS.filter((command) => command.noun === noun);
@@ -18,12 +18,12 @@ export async function helpText([noun, verb]: readonly string[]): Promise<string>
   )}\nsvc ${noun} <command> --help says more.\n`;
 }
 
-/** The same as data. Throws `usage`. */
+/** The same help as data. Throws `usage`. */
 export async function helpDocument(words: readonly string[]): Promise<unknown> {
   const [noun, verb] = words;
   const one = COMMANDS.find((command) => command.noun === noun && command.verb === verb);
   if (one === undefined) {
-    await helpText(words); // says what is wrong with words that are none
+    await helpText(words); // throws the error for unknown words
     const listed = COMMANDS.filter((command) => noun === undefined || command.noun === noun);
     return { commands: listed.map((command) => ({ command: wordsOf(command), summary: command.summary })) };
   }

@@ -1,30 +1,30 @@
-// Lines of a log file that somebody else writes and rotates: the last ones there are, then what is new since the last look.
+// Reads lines of a log file that another process writes and rotates: the last lines, then new ones at each call.
 //
-//   Q1  Rotated files belong to it, oldest first; a file that is rotated between two looks is read to its end, however often that happens.
-//   Q2  Half a line waits until its end is written.
-//   Q3  Memory does not grow with the log: the last lines are looked for from the end, the others come in batches.
-//   Q4  Lines that were rotated away, or cut off in the file, before they could be read are not passed over in silence: `hasGap`.
-//   Q5  A rotation moves every file up by one name, the oldest first, while it is read: files are opened from the present one upwards, past the one
-//       name that may be free meanwhile, so that none is missed; one that is met again has been moved, and is not read twice.
+//   LOG-FILE-1  Rotated files are included, oldest first. A file rotated between two calls is read to its end, however often that happens.
+//   LOG-FILE-2  An incomplete line is held back until its end is written.
+//   LOG-FILE-3  Memory does not grow with the log. The last lines are searched from the end, others are returned in batches.
+//   LOG-FILE-4  Lines that were rotated away or truncated before they were read are reported by `hasGap`.
+//   LOG-FILE-5  Files may be renamed by one number, oldest first, during a read. They are opened from the newest to the oldest.
+//               One missing name is skipped, since a rotation leaves one free for a moment. A file met twice is read once.
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { linesBackwards, readPiece } from '../../../shared/log/log-tail.ts';
 
 export interface LineSource {
-  /** The last lines that are accepted, oldest first; without a count all of them, in batches. */
+  /** The last accepted lines, oldest first. Without a count all of them, in batches. */
   last(
     count: number | undefined,
     accepts: (line: string) => boolean,
   ): Iterable<readonly string[]> | Promise<Iterable<readonly string[]>>;
-  /** What is new since. */
+  /** Lines written since the last call. */
   next(): Iterable<readonly string[]> | Promise<Iterable<readonly string[]>>;
-  /** Whether lines were missed since this was asked last. */
+  /** Whether lines were missed since the last call. */
   hasGap(): boolean;
 }
 
 const BATCH_BYTES = 1024 * 1024;
 const LINE_FEED = 10;
 
-/** A file that is open: it can be read to its end whatever its name is by now. */
+/** An open file, which can be read to its end even after it was renamed. */
 interface OpenFile {
   readonly descriptor: number;
   readonly inode: number;
@@ -33,7 +33,7 @@ interface OpenFile {
 
 export class LogFile implements LineSource {
   readonly #path: string;
-  /** What is read now, and the one before it, to which a worker may still write a moment after the rotation. */
+  /** The current file and the one before it. A worker may write to the latter for a moment after a rotation. */
   #present: OpenFile | undefined;
   #former: OpenFile | undefined;
   #hasGap = false;
@@ -93,7 +93,7 @@ export class LogFile implements LineSource {
     return had;
   }
 
-  /** Reads the file that was present to its end, then what has come and gone since, and takes the present one. */
+  /** Reads the former current file to its end, then newer rotated files, then the current one. */
   *#change(inode: number): Generator<readonly string[]> {
     yield* this.#grownPresent();
     const present = open(this.#path);
@@ -122,7 +122,7 @@ export class LogFile implements LineSource {
   }
 }
 
-/** `path.1` (the newest), `path.2`, … as far as they are there (Q5), without the file of that inode. */
+/** Opens `path.1` (the newest), `path.2` and so on, except the file with that inode. Skips one missing name, since a rotation may be under way. */
 function openRotated(path: string, present: number | undefined): OpenFile[] {
   const files: OpenFile[] = [];
   for (let n = 1, missing = 0; missing < 2; n += 1) {
@@ -146,7 +146,7 @@ function open(path: string): OpenFile | undefined {
   }
 }
 
-/** Whole lines behind the offset, which moves with them; a file that became shorter is read from its start. */
+/** Whole lines after the offset, which advances. A file that became shorter is read from its start. */
 function* grown(file: OpenFile): Generator<readonly string[]> {
   const { size } = fstatSync(file.descriptor);
   if (size < file.offset) file.offset = 0;
@@ -167,7 +167,7 @@ function* grown(file: OpenFile): Generator<readonly string[]> {
   }
 }
 
-/** Behind the last line feed. */
+/** Offset after the last line feed. */
 function wholeEnd({ descriptor }: OpenFile): number {
   for (let end = fstatSync(descriptor).size; end > 0; ) {
     const begin = Math.max(0, end - BATCH_BYTES);

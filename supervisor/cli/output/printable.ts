@@ -1,23 +1,23 @@
-// Foreign text on a terminal: what could move the cursor, change colours or hide other text is shown, not obeyed.
+// Escapes foreign text for a terminal: characters that move the cursor, change colours or hide text become visible.
 import { escapeControls, escapeUnseen } from '../../../shared/log/visible-text.ts';
 
-/** The text with line breaks and tabs as they are and every other character that is not seen as `\u001b`. */
+/** Keeps line breaks and tabs. Every other invisible character is written like `\u001b`. */
 export const printable = (text: string): string => escapeControls(text, '\n\t');
 
-/** A value in one line: text as it is, the rest as JSON. */
+/** A value in one line: text as it is, other values as JSON. */
 export function shown(value: unknown): string {
   if (value === undefined || value === null) return '-';
   return printable(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('\n', '\\n');
 }
 
-/** A line that a command has made, with the colours that it has put there itself. */
+/** A line made by a command, which keeps the colours that the command added. */
 export const printableLine = (line: string): string =>
   line
     .split(COLOR)
     .map((part, index) => (index % 2 === 1 ? part : printable(part)))
     .join('');
 
-/** JSON for a terminal, of the same value. */
+/** JSON for a terminal, with the same value. */
 export const printableJson = (json: string): string => escapeUnseen(json);
 
 /** Green, red, yellow, dim, bold, and the end of each. */

@@ -1,5 +1,5 @@
-// What commands print: the result on stdout, everything else on stderr. Colours only where somebody sees them; a closed pipe is quiet. Whatever
-// text it is made of (of platforms, of plugins, of people): nothing in it moves the cursor or hides what stands beside it.
+// Output of commands: the result on stdout, everything else on stderr. Colours only on a terminal; a closed pipe causes no error.
+// Text from platforms, plugins and people is escaped, so that none of it moves the cursor or hides other text.
 import pc from 'picocolors';
 import type { Printer } from '../command.ts';
 import { printable, printableJson, printableLine } from './printable.ts';
@@ -13,7 +13,7 @@ export interface PrinterOptions {
   readonly stderr: NodeJS.WriteStream;
 }
 
-/** NO_COLOR, TERM=dumb, CI and a stdout that is no terminal turn colours off. */
+/** NO_COLOR, TERM=dumb, CI and a stdout without a terminal turn colours off. */
 export function createPrinter({ json, env, plain, stdout, stderr }: PrinterOptions): Printer {
   const off =
     plain ||
@@ -23,7 +23,7 @@ export function createPrinter({ json, env, plain, stdout, stderr }: PrinterOptio
     env['TERM'] === 'dumb' ||
     (env['CI'] ?? '') !== '';
   const { green, red, yellow, dim, bold } = pc.createColors(!off);
-  // As it is now: code of the project, which a command may load, is given another one.
+  // Saved now, because project code loaded later gets a replaced one.
   const write = stdout.write.bind(stdout);
   const seen = off ? printable : printableLine;
   const put = (text: string): void => void write(`${text}\n`);
@@ -40,7 +40,7 @@ export function createPrinter({ json, env, plain, stdout, stderr }: PrinterOptio
 
 const GAP = '  ';
 
-/** Columns as wide as their widest cell; plain, so that it can be read over any terminal and cut by any tool. */
+/** A plain table, readable on any terminal and easy to split by tools. Columns are as wide as their widest cell. */
 export function tableText(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column] ?? ''))));

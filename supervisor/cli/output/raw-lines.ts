@@ -1,12 +1,11 @@
-// Lines of the runtime log that never went through a logger (last words of Node, what a worker wrote on its descriptors), without the secrets in
-// them. The supervisor knows those and masks, so that no secret goes anywhere for it; in the file it covers them once the worker has ended.
+// Masks secrets in log lines that bypassed a logger, such as Node's last output or a child's direct writes.
+// The supervisor knows the secrets and does the masking, so that no secret leaves it. It also masks the file after the worker's end.
 //
-//   M1  A line of our log stays as it is: its writer has masked it. One of another program's JSON log is raw.
-//   M2  Raw lines that follow each other are masked as one text: a key goes over several. What a plugin prints between lines of a log costs no
-//       request each: they go together.
-//   M3  One that is too long to be masked as a whole is not shown.
-//   M4  Where no supervisor masks (none is there, or one of an earlier version), a line is shown as it stands in the file, which its owner may read.
-//       One that should and does not answer shows none.
+//   RAW-LINES-1  A line of svc's own log stays as it is, since its writer has masked it. A JSON line of another program counts as raw.
+//   RAW-LINES-2  Consecutive raw lines are masked as one text, because a key can span several. Groups of raw lines share a request.
+//   RAW-LINES-3  A raw line that is too long for a request is not shown.
+//   RAW-LINES-4  Without a supervisor that masks (none runs, or an older one), raw lines are shown unmasked. The caller may read the file anyway.
+//                If the supervisor should answer but does not, raw lines are not shown.
 import { randomUUID } from 'node:crypto';
 import { MAX_REQUEST_BYTES } from '../../../shared/api/control.ts';
 import { callControl } from '../../../shared/control/control-client.ts';
@@ -14,13 +13,13 @@ import { CONTROL_SOCKET } from '../../../shared/files/paths.ts';
 import { parseLogLine } from '../../../shared/log/log-line.ts';
 import { coerceError, SvcError } from '../../../shared/svc-error.ts';
 
-/** Of a request, as JSON: the rest is for what else is in it. */
+/** Bytes of text in a request, as JSON. The rest is for its other fields. */
 const MOST_BYTES = MAX_REQUEST_BYTES - 1_024;
 
-/** Gives the text back without secrets; undefined where nobody does (M4). Throws where somebody should. */
+/** Returns the text with secrets masked. Undefined if no supervisor can mask; throws if it should but does not. */
 export type Mask = (text: string) => Promise<string | undefined>;
 
-/** The lines in their order. */
+/** The lines, in their order. */
 export async function withoutRawSecrets(
   lines: readonly string[],
   mask: Mask = bySupervisor,
@@ -38,7 +37,7 @@ export async function withoutRawSecrets(
   return runs.flatMap((run) => run.lines);
 }
 
-/** The working folder is the project. */
+/** The working folder must be the project. */
 async function bySupervisor(text: string): Promise<string | undefined> {
   try {
     const answer = await callControl(CONTROL_SOCKET, 'mask', { options: { text } });
@@ -64,7 +63,7 @@ interface Run {
 
 const textOf = ({ lines }: Run): string => lines.join('\n');
 
-/** Lines of one kind that follow each other, as many raw ones as go into one request. */
+/** Consecutive lines of one kind. Raw ones are limited to the size of a request. */
 function runsOf(lines: readonly string[]): readonly Run[] {
   const runs: Run[] = [];
   let bytes = 0;
@@ -80,7 +79,7 @@ function runsOf(lines: readonly string[]): readonly Run[] {
   return runs;
 }
 
-/** The raw ones, as many at once as go into one request. */
+/** Groups raw runs so that each group fits into a request. */
 function requestsOf(runs: readonly Run[], between: string): readonly (readonly Run[])[] {
   const requests: Run[][] = [];
   let bytes = 0;
@@ -95,5 +94,5 @@ function requestsOf(runs: readonly Run[], between: string): readonly (readonly R
   return requests;
 }
 
-/** As it is sent, with the feed behind it. */
+/** Size of the text as sent, with its line feed. */
 const sizeOf = (text: string): number => Buffer.byteLength(JSON.stringify(text)) + 2;

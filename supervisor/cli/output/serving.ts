@@ -1,4 +1,4 @@
-// Whether there is a generation at all: without one a list of what it serves is empty whatever the configuration names.
+// Checks that a generation serves. Without one, lists of served items are empty, whatever the configuration names.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { HostClient } from '../command.ts';
 import { shown } from './printable.ts';
@@ -9,7 +9,7 @@ interface Status {
   readonly lastFailure?: { readonly reason: string | null } | null;
 }
 
-/** Throws `endpoint_unavailable` with the reason where no generation serves. */
+/** Throws `endpoint_unavailable` with the reason if no generation serves. */
 export async function requireGeneration(host: HostClient): Promise<void> {
   const { generation, reasons = [], lastFailure } = (await host.request('GET', '/api/system/status')).body as Status;
   if (generation !== null) return;
@@ -23,7 +23,7 @@ export async function requireGeneration(host: HostClient): Promise<void> {
   );
 }
 
-/** An answer about one account. That it is not served now has its reason elsewhere, as above; a generation that serves has its own word for it. */
+/** Replaces an "unavailable" error about one account by the cause, if no generation serves at all. */
 export async function orNotServing<T>(host: HostClient, answer: Promise<T>): Promise<T> {
   return answer.catch(async (error: unknown) => {
     if (error instanceof SvcError && error.code === 'endpoint_unavailable') await requireGeneration(host);

@@ -1,11 +1,11 @@
-// What `runtime status` prints for people.
+// Output of `runtime status` for people.
 import type { Cut, RuntimeStatus, ToldExit } from '../../../shared/api/control.ts';
 import { formatLogLine } from '../../../shared/log/log-line.ts';
 import type { Printer } from '../command.ts';
 
 export interface StatusTextOptions {
   readonly color: Printer['color'];
-  /** Last log lines shown for each end, where not all is well. */
+  /** Number of last log lines shown for each abnormal exit. */
   readonly lines: number;
 }
 
@@ -32,7 +32,7 @@ export function statusText(status: RuntimeStatus, { color, lines }: StatusTextOp
 
 function stateName({ state, ready }: RuntimeStatus): string {
   const name = state.replaceAll('_', ' ');
-  // What follows is since when it runs, not since when it is ready.
+  // The time that follows is the start of this state, not the time since the host is ready.
   return state === 'running' ? `${ready ? 'ready' : 'not ready'}, ${name}` : name;
 }
 
@@ -74,7 +74,7 @@ const holder = (socket: RuntimeStatus['socket']): string => (socket == null ? ''
 
 function endText({ at, pid, runtimeId, durationMs, reason, code, signal, detail }: ToldExit): string {
   const how = signal === null ? (code === null ? '' : ` (code ${code})`) : ` (signal ${signal})`;
-  // Who was not there to see the end knows when the next one started.
+  // A reporter that did not see the exit knows only the start of the next worker.
   const when = durationMs === null ? `before ${at}` : at;
   const lived = durationMs === null ? '' : ` after ${(durationMs / 1_000).toFixed(1)} s,`;
   const why = detail === null ? '' : `: ${detail}`;
@@ -84,7 +84,7 @@ function endText({ at, pid, runtimeId, durationMs, reason, code, signal, detail 
 export const cutText = (cut: readonly Cut[]): string =>
   cut.length === 0 ? '' : `; cut: ${cut.map(({ name, reason }) => `${name}: ${reason}`).join('; ')}`;
 
-/** What a worker said last, as `runtime logs` shows it; a stack is in the log. */
+/** The worker's last lines, formatted as `runtime logs` does. Stacks are cut; the log has them. */
 export const lastLines = (exit: ToldExit, { color, lines }: StatusTextOptions): readonly string[] =>
   exit.lastLines
     .slice(exit.lastLines.length - Math.min(lines, exit.lastLines.length))

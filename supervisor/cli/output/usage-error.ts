@@ -1,8 +1,8 @@
-// Wrong usage: one line, plus the nearest valid word, or all of them where none is near.
+// Usage errors: one line, plus the nearest valid word, or all valid words if none is near.
 import { nearest } from '../../../shared/config/nearest.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 
-/** A word that is none of those that are valid here. */
+/** A word that is not valid here. */
 export function unknownWord(kind: string, word: string, valid: readonly string[]): SvcError {
   const near = nearest(word, valid) ?? valid.find((candidate) => word.length > 1 && candidate.startsWith(word));
   const shown = JSON.stringify(word.slice(0, 60)).slice(1, -1);

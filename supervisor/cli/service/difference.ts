@@ -1,8 +1,8 @@
-// Lines that differ between two texts, for people: `-` was there, `+` will be, blank stays. Pure.
+// Line difference between two texts for people: `-` was there, `+` will be, a space stays. Pure.
 
 const CONTEXT_LINES = 2;
 
-/** Changed lines with two lines around them; empty when the texts are equal. */
+/** Changed lines with two lines of context. Empty if the texts are equal. */
 export function difference(before: string, after: string): string[] {
   const script = editScript(linesOf(before), linesOf(after));
   const near = (index: number): boolean =>
@@ -15,7 +15,7 @@ export function difference(before: string, after: string): string[] {
 
 const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
 
-/** The longest common subsequence by the table: units have a hundred lines. */
+/** Longest common subsequence with a full table, which is fast enough for units of a hundred lines. */
 function editScript(a: readonly string[], b: readonly string[]): string[] {
   const common = Array.from({ length: a.length + 1 }, () => Array.from({ length: b.length + 1 }, () => 0));
   const at = (i: number, j: number): number => common[i]?.[j] ?? 0;

@@ -1,4 +1,4 @@
-// Files of an owner of the machine: written as a whole, readable by all as the owner expects; and the folders that a hardened unit writes to.
+// Writes files of a process manager, atomically and readable by all. Creates the folders that a hardened unit writes to.
 import { chownSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeFileAtomic } from '../../../shared/files/atomic-file.ts';
@@ -15,7 +15,7 @@ export interface Owner {
   readonly gid: number;
 }
 
-/** Makes `.svc` and `data` where they are missing: the unit names them, and systemd wants what it names. */
+/** Creates missing `.svc` and `data` folders. The unit names them, and systemd requires named folders to exist. */
 export function makeStateFolders({ stateDir, dataDir }: ProjectPaths, owner?: Owner): readonly string[] {
   return [stateDir, dataDir].filter((folder) => {
     const made = mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-// What has to hold before a service is installed: rights, a user, files that its sandbox lets it see, and no other owner.
+// Preconditions for installing a service: rights, a user, files visible in its sandbox, and no other process manager.
 import { statSync } from 'node:fs';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -10,7 +10,7 @@ import { knownOwners, ownerPlaces } from './owners.ts';
 import { commandFile, nodeProgram, runProgram } from './programs.ts';
 import type { Service } from './service.ts';
 
-/** The user that the service runs as, where that is not the caller. Throws `refused` and `already_running`. */
+/** The service's user, if that is not the caller. Throws `refused` and `already_running`. */
 export async function checkInstall({ project, env }: CommandContext, service: Service): Promise<Owner | undefined> {
   const folder = project();
   await refuseOtherOwners(folder, { env, service });

@@ -1,8 +1,8 @@
-// A service under launchd: one agent of the user, and launchctl with the commands that are not legacy (bootstrap, bootout, kickstart, print).
-// Tested against a stand-in of launchctl and a schema of launchd's keys; it was not run on macOS.
+// A launchd service: one agent of the user, controlled with launchctl's current commands (bootstrap, bootout, kickstart, print).
+// Tested with a fake launchctl and a schema of launchd's keys, but not on macOS.
 //
-//   L1  A loaded agent that has ended (0, or a spent restart window) is started by kickstart, one that is not loaded by bootstrap.
-//   L2  An operator's start clears the restart window: launchd has none of its own, the worker keeps it in a file.
+//   LAUNCHD-1  kickstart starts a loaded agent that has ended (exit code 0, or restart budget spent). bootstrap starts one that is not loaded.
+//   LAUNCHD-2  An operator's start clears the restart budget. launchd has none, so the worker keeps it in a file.
 import { existsSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ export interface LaunchdOptions {
   readonly render: () => string;
 }
 
-/** Where a user's own agents lie. */
+/** Folder of the user's agents. */
 export const agentFolder = (env: Environment): string => join(env['HOME'] ?? homedir(), 'Library', 'LaunchAgents');
 
 export function launchdService({ label, project, env, render }: LaunchdOptions): Service {
@@ -56,7 +56,7 @@ export function launchdService({ label, project, env, render }: LaunchdOptions):
       rmSync(file, { force: true });
     },
     async start() {
-      rmSync(restartWindow, { force: true }); // L2
+      rmSync(restartWindow, { force: true }); // clears the restart budget
       await ((await isLoaded()) ? must('kickstart', target) : must('bootstrap', domain, file));
     },
     stop: unload,
@@ -80,7 +80,7 @@ export function launchdService({ label, project, env, render }: LaunchdOptions):
   };
 }
 
-/** The answer of `launchctl print` is for people; these three lines have been in it since it exists. */
+/** The output of `launchctl print` is meant for people. These three lines have always been in it. */
 function printed(text: string): { state: string; running: boolean; pid: number | null; detail: string | null } {
   const value = (name: string): string | undefined => new RegExp(`^\\s*${name} = (.+)$`, 'm').exec(text)?.[1]?.trim();
   const state = value('state') ?? 'unknown';

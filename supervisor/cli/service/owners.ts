@@ -1,8 +1,8 @@
-// Who starts a project by itself, told from the files that owners keep, without asking any of them: units, launch agents, PM2's saved list.
+// Finds process managers that start a project by themselves, from their files alone: units, launch agents, PM2's saved list.
 //
-//   O1  An owner counts when it would start the project without being told: an enabled unit, an agent at all, an app in PM2's saved list.
-//   O2  A unit is known by the folder that it works in or names, not by its own name: one written by hand counts too.
-//   O3  A file that cannot be read is no owner: this warns, the writer lock decides.
+//   OWNERS-1  A process manager counts if it starts the project unasked: an enabled unit, any agent, an app in PM2's saved list.
+//   OWNERS-2  A unit is matched by its working folder, not by its name. Hand-written units count, too.
+//   OWNERS-3  An unreadable file is ignored. This check only warns; the writer lock protects the data.
 import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -13,11 +13,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface KnownOwner {
   readonly kind: 'systemd' | 'launchd' | 'pm2';
-  /** `svc@alice.service`, a label, the name of an app. */
+  /** `svc@alice.service`, a label, or the name of an app. */
   readonly name: string;
-  /** Where it says so. */
+  /** The file that starts the project. */
   readonly file: string;
-  /** Its own commands. */
+  /** The process manager's own commands. */
   readonly start: string;
   readonly remove: string;
 }
@@ -25,7 +25,7 @@ export interface KnownOwner {
 export interface OwnerPlaces {
   readonly systemUnits: string;
   readonly userUnits: string;
-  /** Of the user whose manager has `userUnits`. */
+  /** Home of the user whose units are in `userUnits`. */
   readonly home: string;
   readonly agents: readonly string[];
   readonly pm2: string;
@@ -41,7 +41,7 @@ export function ownerPlaces(env: Environment): OwnerPlaces {
   };
 }
 
-/** Every owner that would start this project (O1). */
+/** Every process manager that would start this project unasked. */
 export function knownOwners(project: string, places: OwnerPlaces): readonly KnownOwner[] {
   return [
     ...units(project, { folder: places.systemUnits, systemctl: 'systemctl', home: '/root' }),
@@ -54,7 +54,7 @@ export function knownOwners(project: string, places: OwnerPlaces): readonly Know
 interface UnitFolder {
   readonly folder: string;
   readonly systemctl: string;
-  /** What `%h` is there. */
+  /** Value of the specifier `%h`. */
   readonly home: string;
 }
 
@@ -79,7 +79,7 @@ function units(project: string, { folder, systemctl, home }: UnitFolder): KnownO
 /** `svc@alice.service` → `svc@.service`. */
 const templateOf = (name: string): string => name.replace(/@.*\.service$/, '@.service');
 
-/** By `WorkingDirectory=`, with what the specifiers `%i` and `%h` stand for (O2); a `-` before it lets the folder be missing. */
+/** Compares `WorkingDirectory=` with the specifiers `%i` and `%h` expanded. A leading `-` allows the folder to be missing. */
 function worksIn(
   project: string,
   { file, name, home }: { readonly file: string; readonly name: string; readonly home: string },
@@ -107,13 +107,13 @@ function agents(project: string, folder: string): KnownOwner[] {
     });
 }
 
-/** `pm2 save` keeps what `pm2 resurrect` starts again at boot. */
+/** `pm2 save` writes the list that `pm2 resurrect` starts at boot. */
 function savedApps(project: string, file: string): KnownOwner[] {
   let saved: unknown;
   try {
     saved = JSON.parse(read(file));
   } catch {
-    return []; // none was saved, or it is of another form
+    return []; // none was saved, or the format is unknown
   }
   if (!Array.isArray(saved)) return [];
   return saved
@@ -131,7 +131,7 @@ function entries(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // O3
+    return []; // unreadable: ignored
   }
 }
 
@@ -139,6 +139,6 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return ''; // O3
+    return ''; // unreadable: ignored
   }
 }

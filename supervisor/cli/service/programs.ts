@@ -1,4 +1,4 @@
-// Programs of the machine as a service needs them: where node, the command and the package manager are, and running one to its end.
+// Locates the programs of a service (node, svc, the package manager) and runs programs.
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { ownPackage } from '../init/own-package.ts';
@@ -6,13 +6,13 @@ import { ownPackage } from '../init/own-package.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Ran {
-  /** Null when it was ended by a signal, or is not there at all. */
+  /** Null if a signal ended the program or it does not exist. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a program; an end with another code than 0 is an answer, not an error. */
+/** Runs a program. An exit code other than 0 is a result, not an error. */
 export async function runProgram(program: string, args: readonly string[], env: Environment): Promise<Ran> {
   const { execa } = await import('execa');
   const ran = await execa(program, args, { reject: false, stdin: 'ignore', env, extendEnv: false });
@@ -20,14 +20,14 @@ export async function runProgram(program: string, args: readonly string[], env: 
   return { code: ran.exitCode ?? null, stdout: ran.stdout, stderr: missing === '' ? ran.stderr : missing };
 }
 
-/** Runs a program whose output is that of this command. */
+/** Runs a program with this command's own output. */
 export async function showProgram(program: string, args: readonly string[], env: Environment): Promise<number> {
   const { execa } = await import('execa');
   const { exitCode } = await execa(program, args, { reject: false, stdio: 'inherit', env, extendEnv: false });
   return exitCode ?? 1;
 }
 
-/** The first program of that name on PATH. */
+/** The first program with that name on PATH. */
 export function onPath(name: string, env: Environment): string | undefined {
   return (env['PATH'] ?? '')
     .split(delimiter)
@@ -36,13 +36,13 @@ export function onPath(name: string, env: Environment): string | undefined {
     .find((file) => existsSync(file));
 }
 
-/** This node by the name that stays when it is upgraded: its link on PATH where that leads here. */
+/** Path of this node. Its link on PATH is preferred, because that stays valid over upgrades. */
 export function nodeProgram(env: Environment): string {
   const found = onPath('node', env);
   return found !== undefined && realpathSync(found) === realpathSync(process.execPath) ? found : process.execPath;
 }
 
-/** The project's own svc where it has one, else the package that this command belongs to. */
+/** The project's own svc if it has one, else the package of this command. */
 export function commandFile(project: string): string {
   const own = join(project, 'node_modules', 'svc', 'dist', 'cli.js');
   return existsSync(own) ? own : join(ownPackage().root, 'dist', 'cli.js');
@@ -55,11 +55,11 @@ const MANAGERS: readonly (readonly [lockfile: string, program: string])[] = [
 ];
 const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-/** The program that installs the project's packages, by its lockfile. */
+/** The package manager of the project, by its lockfile. */
 export const packageManager = (project: string): string =>
   MANAGERS.find(([lockfile]) => existsSync(join(project, lockfile)))?.[1] ?? 'npm';
 
-/** PATH of the service: node, the package manager, and the folders of the system. */
+/** PATH of the service: folders of node and the package manager, and system folders. */
 export function servicePath(project: string, env: Environment): string {
   const programs = [nodeProgram(env), onPath(packageManager(project), env)];
   const folders = programs.flatMap((program) => (program === undefined ? [] : [dirname(program)]));

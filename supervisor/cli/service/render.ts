@@ -1,24 +1,24 @@
-// From the templates of deploy/ to a unit or a plist: every `@NAME@` is filled in, written as the file's own language wants it. Pure.
+// Fills the templates of deploy/ to make a unit or plist. Every `@NAME@` is replaced, escaped for the file's format. Pure.
 //
-//   R1  A name that a template asks for and nobody gives is an error, not an empty place.
-//   R2  Whatever a path holds (blanks, quotes, `%`, `$`, `&`) comes out as itself; what cannot be written is refused.
+//   RENDER-1  An unknown name in a template is an error.
+//   RENDER-2  Any path keeps its meaning, also with spaces, quotes, `%`, `$` or `&`. A path that cannot be written is refused.
 import { SvcError } from '../../../shared/svc-error.ts';
 
-/** What a service of a project needs to know. */
+/** Facts about a project's service. */
 export interface ServiceFacts {
   readonly name: string;
   readonly project: string;
   readonly stateDir: string;
   readonly dataDir: string;
   readonly node: string;
-  /** Of Node, for the worker. */
+  /** Node options for the worker. */
   readonly workerOptions: readonly string[];
   readonly cli: string;
   /** Folders of programs, joined by colons. */
   readonly path: string;
   readonly host: string;
   readonly port: number;
-  /** How long a stop may take before the worker is killed. */
+  /** Limit for a stop in seconds, after which the worker is killed. */
   readonly stopSeconds: number;
 }
 
@@ -29,7 +29,7 @@ export function renderUnit(template: string, facts: ServiceFacts): string {
     PROJECT_WORD: commandWord(facts.project),
     STATE_WORD: unitWord(facts.stateDir),
     DATA_WORD: unitWord(facts.dataDir),
-    NODE: unitWord(facts.node), // the program of a command line is no place for variables
+    NODE: unitWord(facts.node), // systemd expands no variables in the program of a command line
     WORKER_OPTIONS: facts.workerOptions.map((option) => ` ${commandWord(option)}`).join(''),
     CLI: commandWord(facts.cli),
     PATH: unitWord(`PATH=${facts.path}`),
@@ -58,16 +58,16 @@ function fill(template: string, values: Readonly<Record<string, string>>): strin
   });
 }
 
-/** The rest of a line in a unit: only specifiers have a meaning there. */
+/** Escapes the rest of a line in a unit. Only `%` specifiers are special there. */
 const unitText = (text: string): string => writable(text).replaceAll('%', '%%');
 
-/** One word of a list in a unit. */
+/** Escapes one word of a list in a unit. */
 function unitWord(text: string): string {
   const escaped = unitText(text).replaceAll('"', String.raw`\"`);
   return /[\s"';]/.test(escaped) ? `"${escaped}"` : escaped;
 }
 
-/** One word of a command line in a unit, where `$` is a variable. */
+/** Escapes one word of a unit's command line, where `$` starts a variable. */
 const commandWord = (text: string): string => unitWord(text).replaceAll('$', '$$$$');
 
 const xmlText = (text: string): string =>

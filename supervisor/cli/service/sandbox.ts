@@ -1,16 +1,17 @@
-// Whether this kernel lets a user's manager wall its services in: that needs user namespaces for everybody.
+// Checks whether the kernel lets a user's systemd manager sandbox its services. That requires unprivileged user namespaces.
 //
-//   X1  Ubuntu from 23.10 hands out such namespaces without their rights: a unit then runs unwalled without a word, or ends with 226/NAMESPACE.
+//   SANDBOX-1  Ubuntu from 23.10 creates such namespaces without privileges. A unit then silently runs without a sandbox, or ends with
+//              226/NAMESPACE.
 import { readFileSync } from 'node:fs';
 
-/** Settings, the value that forbids, and what they are called. */
+/** Kernel settings, and the value of each that forbids user namespaces. */
 const FORBIDDING: readonly (readonly [setting: string, value: string])[] = [
   ['kernel/apparmor_restrict_unprivileged_userns', '1'],
   ['kernel/unprivileged_userns_clone', '0'],
   ['user/max_user_namespaces', '0'],
 ];
 
-/** What an operator should know; `read` gives a setting of /proc/sys, for tests. */
+/** Warnings for the operator. `read` returns a setting of /proc/sys; tests replace it. */
 export function sandboxWarnings(read: (setting: string) => string = ofKernel): readonly string[] {
   return FORBIDDING.filter(([setting, value]) => read(setting) === value).map(
     ([setting, value]) =>

@@ -1,4 +1,4 @@
-// The service of a project: which owner this machine has, what the service is called there, and the facts that its files need.
+// The service of a project: this machine's process manager, the service's name, and the facts in its files.
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import { loadConfig } from '../../../shared/config/load.ts';
@@ -20,7 +20,7 @@ export interface ServiceSubject {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The service of a project under this machine's owner. Throws `usage` and `refused` where there can be none. */
+/** Throws `usage` and `refused` if the project can have no service. */
 export function serviceOf({ project, scope, env }: ServiceSubject): Service {
   const facts = (name: string): ServiceFacts => factsOf({ project, name, env });
   if (process.platform === 'darwin') {
@@ -60,7 +60,7 @@ export function serviceOf({ project, scope, env }: ServiceSubject): Service {
   });
 }
 
-/** Between the end of a drain and the moment at which the owner kills. */
+/** Seconds between the end of a drain and the process manager's kill. */
 const STOP_MARGIN_SECONDS = 7;
 
 function factsOf({
@@ -104,13 +104,13 @@ function factsOf({
 
 const template = (name: string): string => readFileSync(join(ownPackage().root, 'deploy', name), 'utf8');
 
-/** The service that a command is about. */
+/** The service selected by a command's options. */
 export const serviceFor = (
   { project, env }: Pick<CommandContext, 'project' | 'env'>,
   options: Readonly<Record<string, unknown>>,
 ): Service => serviceOf({ project: project(), scope: options['user'] === true ? 'user' : 'system', env });
 
-/** The same for commands about an installed one. A folder that can have none has none installed either: exit 3, with what would be right. */
+/** Like `serviceFor`, for commands about an installed service. A folder that can have none gives exit code 3 with advice. */
 export function installedServiceFor(
   context: Pick<CommandContext, 'project' | 'env'>,
   options: Readonly<Record<string, unknown>>,
@@ -123,7 +123,7 @@ export function installedServiceFor(
   }
 }
 
-/** Shared by all commands of the noun. */
+/** Shared by all `svc service` commands. */
 export const USER_OPTION: CommandOption = {
   flags: '--user',
   description: 'systemd: under the manager of this user instead of that of the system',

@@ -1,8 +1,8 @@
-// What `svc service` asks of an owner of the machine (systemd, launchd), whichever it is.
+// Interface of `svc service` to the process managers systemd and launchd.
 //
-//   V1  Nothing of the project's data is touched: a service is files of the owner and its word to start them.
-//   V2  Installing twice is installing once; what differs is shown before it is replaced.
-//   V3  An answer tells what the owner says, never what was hoped for.
+//   SERVICE-1  The project's data is not touched. A service consists only of the process manager's files and state.
+//   SERVICE-2  A repeated install changes nothing. Differences are shown before a file is replaced.
+//   SERVICE-3  Answers report what the process manager says, not what was requested.
 
 export type Scope = 'system' | 'user';
 
@@ -13,16 +13,16 @@ export interface ServiceFile {
 
 export interface ServiceState {
   readonly installed: boolean;
-  /** Starts by itself with the machine or the session. */
+  /** Starts with the machine or the session. */
   readonly enabled: boolean;
-  /** In the owner's words: `active`, `activating`, `failed`, `inactive`, `running`. */
+  /** In the process manager's terms: `active`, `activating`, `failed`, `inactive`, `running`. */
   readonly state: string;
-  /** A process lives, or is just being started. */
+  /** A process runs or is about to start. */
   readonly running: boolean;
   readonly pid: number | null;
-  /** The worker's own word as the owner keeps it; null where it keeps none. */
+  /** The readiness that the worker reported to the process manager. Null if it stores none. */
   readonly ready: boolean | null;
-  /** What more the owner tells: its result, how often it started again, the worker's own word. */
+  /** More from the process manager: result, number of restarts, the worker's status text. */
   readonly detail: string | null;
 }
 
@@ -37,19 +37,19 @@ export interface Service {
   readonly scope: Scope;
   /** `svc@alice.service`, `io.svc.bot-1a2b3c`. */
   readonly name: string;
-  /** Where the owner reads it. */
+  /** Path from which the process manager reads it. */
   readonly file: string;
-  /** The files as they should be. Throws what is wrong with configuration or project. */
+  /** The files as they should be. Throws faults of the configuration or project. */
   render(): readonly ServiceFile[];
   isInstalled(): boolean;
-  /** Writes the files and lets the owner know them; gives what was done. */
+  /** Writes the files and registers them. */
   install(files: readonly ServiceFile[]): Promise<void>;
   uninstall(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
   state(): Promise<ServiceState>;
-  /** Ends with the code of the program that shows them. */
+  /** Resolves with the exit code of the program that prints the logs. */
   logs(options: LogOptions): Promise<number>;
-  /** What an operator should know before relying on it. */
+  /** Warnings for the operator about this service. */
   warnings(): readonly string[];
 }

@@ -1,8 +1,8 @@
-// A service under systemd, of the system or of a user's manager: two units (service and socket), and systemctl, loginctl, journalctl.
+// A systemd service of the system or of a user: two units (service and socket), controlled with systemctl, loginctl and journalctl.
 //
-//   Y1  Start and stop mean both units: a socket that is left listening would start the service again.
-//   Y2  An operator's start clears a spent start limit, as `svc runtime restart` does.
-//   Y3  Where no manager answers, nothing is written.
+//   SYSTEMD-1  Start and stop apply to both units, because a listening socket would start the service again.
+//   SYSTEMD-2  An operator's start clears a spent start limit, as `svc runtime restart` does.
+//   SYSTEMD-3  If no manager answers, nothing is written.
 import { existsSync, rmSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const SYSTEM_UNITS = '/etc/systemd/system';
 const LINGERING = '/var/lib/systemd/linger';
 const LAST_LINES = 5;
 
-/** Where a user's own units lie. */
+/** Folder of the user's units. */
 export const userUnits = (env: Environment): string =>
   join(env['XDG_CONFIG_HOME'] ?? join(env['HOME'] ?? homedir(), '.config'), 'systemd', 'user');
 
@@ -71,7 +71,7 @@ export function systemdService({ name, scope, env, render }: SystemdOptions): Se
       ];
     },
     async install(rendered: readonly ServiceFile[]) {
-      await state(); // Y3
+      await state(); // throws if no manager answers
       for (const file of rendered) writeServiceFile(file);
       await must(['daemon-reload']);
       await must(['enable', socket, service]);
@@ -80,10 +80,10 @@ export function systemdService({ name, scope, env, render }: SystemdOptions): Se
       await must(['disable', '--now', socket, service]);
       for (const file of files) rmSync(file, { force: true });
       await must(['daemon-reload']);
-      await ask(['reset-failed', socket, service]); // says 1 where there was no failure to forget
+      await ask(['reset-failed', socket, service]); // exits with 1 if there was no failure to clear
     },
     async start() {
-      await ask(['reset-failed', socket, service]); // Y2; 1 where there was none
+      await ask(['reset-failed', socket, service]); // clears a spent start limit; exits with 1 if there was none
       await must(['start', socket, service]);
     },
     stop: () => must(['stop', socket, service]),
@@ -99,7 +99,7 @@ export function systemdService({ name, scope, env, render }: SystemdOptions): Se
 }
 
 const PROPERTIES = 'ActiveState,SubState,Result,MainPID,UnitFileState,NRestarts,StatusText';
-/** Of `ActiveState`: a process lives, or is on its way. */
+/** Values of `ActiveState` in which a process runs or is about to start. */
 const RUNNING = new Set(['active', 'activating', 'deactivating', 'reloading']);
 
 function stateOf(installed: boolean, { stdout }: Ran): ServiceState {
@@ -127,7 +127,7 @@ function stateOf(installed: boolean, { stdout }: Ran): ServiceState {
 interface Refusal {
   readonly ran: Ran;
   readonly scope: Scope;
-  /** What the service itself said last. */
+  /** The service's last log lines. */
   readonly lines: readonly string[];
 }
 
@@ -152,13 +152,13 @@ const logArguments = ({ follow, lines, since }: LogOptions): string[] => [
   ...(since === undefined ? [] : [`--since=${since}`]),
 ];
 
-/** Where a shell came by `su` or a job, the manager's own folder is not named. */
+/** A shell started by `su` or a job lacks the variable that names the manager's folder. */
 function userManagerEnvironment(env: Environment): Environment {
   const runtime = `/run/user/${process.getuid?.()}`;
   return env['XDG_RUNTIME_DIR'] === undefined && existsSync(runtime) ? { ...env, XDG_RUNTIME_DIR: runtime } : env;
 }
 
-/** Without it a user's manager, and all that it runs, ends with the user's last session. */
+/** Without lingering a user's manager, and all its services, ends with the user's last session. */
 function lingerWarning(env: Environment): readonly string[] {
   const user = env['USER'] ?? ownName();
   return existsSync(join(LINGERING, user))
@@ -170,6 +170,6 @@ function ownName(): string {
   try {
     return userInfo().username;
   } catch {
-    return String(process.getuid?.()); // a user without an entry
+    return String(process.getuid?.()); // a user without a passwd entry
   }
 }

@@ -1,9 +1,9 @@
-// The first process of a container, from its first statement on. Imported before everything else.
+// The first process (pid 1) of a container. Imported before all other modules.
 //
-// The kernel leaves the orphans of a container to its first process, and Node waits for no process that it did not start: they would stay zombies. So a
-// start makes way for a shell (init-shell.ts) that runs it as its child, where Node can replace itself (22.15, 23.11) and the image has a shell for it.
-// Elsewhere it stays the first process, and the worker warns of it. The kernel keeps a signal from a first process that has no handler for it, so a stop
-// that comes before the worker listens would be lost: until then it is heard here.
+// The kernel gives the orphans of a container to pid 1. Node does not reap processes that it did not start, so they would stay zombies.
+// A start therefore execs a shell that runs it as a child. Node must be able to replace itself (22.15, 23.11), and the image needs a suitable shell.
+// Otherwise Node stays pid 1, and the worker warns about it.
+// The kernel drops signals for pid 1 without a handler. A stop before the worker listens would be lost, so this module listens until then.
 import { constants } from 'node:os';
 import { EXIT } from '../../../shared/process/exit-codes.ts';
 import { INIT_VARIABLE } from '../../../shared/process/first-process.ts';
@@ -11,7 +11,7 @@ import { INIT_SCRIPT, PROBE_SCRIPT, wantsInitShell } from './init-shell.ts';
 
 const SHELL = '/bin/sh';
 
-/** Of Node 22.15 and 23.11. It ends the process where the program is not there. */
+/** From Node 22.15 and 23.11. A missing program ends the process. */
 interface Replaceable {
   readonly execve?: (
     file: string,
@@ -25,21 +25,21 @@ if (process.pid === 1) {
   listenUntilTheWorkerDoes();
 }
 
-/** Returns where there can be none. */
+/** Returns if no shell can be used. */
 function makeWayForShell(): void {
   const { execve } = process as Replaceable;
   const { pid, argv, env, execPath, execArgv } = process;
   if (execve === undefined) return;
-  const { isatty } = process.getBuiltinModule('node:tty'); // no other command has to load it
+  const { isatty } = process.getBuiltinModule('node:tty'); // loaded here, so that other commands need not load it
   if (!wantsInitShell({ pid, argv, environment: env, terminal: [0, 1, 2].some((fd) => isatty(fd)) })) return;
   if (!isShell()) return;
   const command = [execPath, ...execArgv, ...argv.slice(1)];
   try {
     execve.call(process, SHELL, [SHELL, '-c', INIT_SCRIPT, 'svc', ...command], { ...env, [INIT_VARIABLE]: 'sh' });
-  } catch {} // a permission of Node forbids it
+  } catch {} // Node's permission model forbids it
 }
 
-/** An image may have none, or one that is no good for this: found out before there is no way back. */
+/** Tests the image's shell before the exec, which cannot be undone. An image may have none or an unsuitable one. */
 function isShell(): boolean {
   const { spawnSync } = process.getBuiltinModule('node:child_process');
   const { status } = spawnSync(SHELL, ['-c', PROBE_SCRIPT], { stdio: 'ignore' });
@@ -51,7 +51,7 @@ function listenUntilTheWorkerDoes(): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => {
       if (process.listenerCount(signal) > 0) return; // the worker listens by now
-      // Nothing has been started: for a runtime that is the stop that was asked for.
+      // Nothing was started yet, so the requested stop of a runtime has succeeded.
       exit(process.argv.includes('start') ? EXIT.ok : 128 + constants.signals[signal]);
     });
 }

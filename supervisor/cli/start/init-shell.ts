@@ -1,17 +1,18 @@
-// A shell as the first process of a container: it runs the command that was to be it as a child, hands signals down, reaps whatever is left to a first
-// process, and ends as the command does. Node itself cannot be one: it waits for no process that it did not start. Pure.
+// A shell as the first process (pid 1) of a container. It runs the command as a child, forwards signals, reaps orphans and exits as the command
+// does.
+// Node cannot do this, because it does not reap processes that it did not start. Pure.
 //
-//   F1  A signal is handed down once, also one that comes before the child is there. SIGUSR2 and SIGQUIT stay what they are to a first process: nothing.
-//   F2  The code of the child is that of the container, 128 and the number of the signal where one ended it. Only a stop that came before the child
-//       could hear of it is 0: for a runtime that is the stop that was asked for.
-//   F3  `wait` reaps all that a shell is left with; a signal that comes meanwhile ends it with a code that is none of the child.
-//   F4  bash is none for this (measured, 5.2): a signal that comes just before its `wait` is handed down with the next one alone, and the code of a child
-//       that ends with a signal may get lost. dash and busybox look for signals and wait in one step.
+//   INIT-SHELL-1  A signal is forwarded once, also one that comes before the child exists. SIGUSR2 and SIGQUIT have no effect, as for any pid 1.
+//   INIT-SHELL-2  The child's exit code is the container's, or 128 plus the signal that ended it. A stop before the child listens gives 0.
+//                 Nothing was running then, so the requested stop has succeeded.
+//   INIT-SHELL-3  `wait` reaps all orphans. A signal interrupts `wait`, whose code then is not the child's.
+//   INIT-SHELL-4  bash is unsuitable (measured with 5.2). A signal just before its `wait` is forwarded only with the next one.
+//                 It may also lose the exit code of a child that ends with a signal. dash and busybox check for signals and wait in one step.
 
-/** Ends with 51 in a shell that can be the first process (F4). */
+/** Exits with 51 in a shell that can be pid 1. bash, ksh and zsh are rejected. */
 export const PROBE_SCRIPT = 'trap : TERM && wait && [ -z "$BASH_VERSION$KSH_VERSION$ZSH_VERSION" ] && exit 51';
 
-/** Run as `sh -c SCRIPT svc COMMAND…`. What the background takes from a child (its input) is given back. */
+/** Run as `sh -c SCRIPT svc COMMAND…`. Descriptor 3 restores the child's stdin, which a background command loses. */
 export const INIT_SCRIPT = `stop= child=
 pass() { heard=1; [ -z "$child" ] || kill -s "$1" "$child" 2>/dev/null; }
 trap 'stop=TERM; pass TERM' TERM
@@ -37,16 +38,16 @@ export interface FirstProcess {
   readonly pid: number;
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** One of its streams is a terminal. */
+  /** Whether one of its standard streams is a terminal. */
   readonly terminal: boolean;
 }
 
-/** What a shell hands on; it drops variables of other names. */
+/** Variable names that a shell passes on. It drops others. */
 const SHELL_NAME = /^[A-Za-z_]\w*$/;
 
 /**
- * Whether a start should get such a shell. Not on a terminal, whose Ctrl-C reaches the whole group: the child would have it twice, which is
- * the end at once. Not where an owner has named this very process for its sockets or its watchdog, and not where the shell would lose a variable.
+ * Whether a start should exec such a shell. Not on a terminal: Ctrl-C reaches the whole group, and the child would get it twice.
+ * Not if a process manager named this pid for its sockets or watchdog. Not if the shell would drop a variable.
  */
 export const wantsInitShell = ({ pid, argv, environment, terminal }: FirstProcess): boolean =>
   pid === 1 &&

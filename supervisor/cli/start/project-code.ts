@@ -1,12 +1,12 @@
-// Code of the project in the process of a command, which loads plugins to check them.
+// Contains project code in the process of a command that loads plugins to check them.
 //
-//   P1  What it prints goes to stderr, without a secret of the configuration: stdout holds the result of the command and nothing else.
-//   P2  It does not hold the command up for ever: worker/runtime/loading/busy-code.ts.
-//   P3  It does not end the command, neither by `process.exit` nor by what its timers throw once the check is done.
+//   PROJECT-CODE-1  Its output goes to stderr, with the configuration's secrets masked. stdout holds only the command's result.
+//   PROJECT-CODE-2  It cannot block the command forever: a blocked event loop is interrupted.
+//   PROJECT-CODE-3  It cannot end the command, neither by `process.exit` nor by an error in a timer after the check.
 import { refuseExit } from '../../../shared/process/exit-guard.ts';
 import { messageOf } from '../../../shared/svc-error.ts';
 
-/** For the rest of the process. `mask` knows the secrets that there are by then. */
+/** Lasts for the rest of the process. `mask` replaces all secrets known at that time. */
 export function containProjectCode(mask: (text: string) => string): void {
   const write = process.stderr.write.bind(process.stderr) as (...args: unknown[]) => boolean;
   const masked = (chunk: string | Uint8Array, ...rest: unknown[]): boolean =>
@@ -16,7 +16,7 @@ export function containProjectCode(mask: (text: string) => string): void {
   refuseExit();
   for (const kind of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(kind, (error: unknown) => {
-      if (process.listenerCount(kind) > 1) return; // a check that collects them is under way
+      if (process.listenerCount(kind) > 1) return; // a running check collects these errors
       process.stderr.write(`warning: code of the project threw outside any handler: ${messageOf(error)}\n`);
     });
   }

@@ -1,4 +1,4 @@
-// `svc runtime restart --daemon`: the supervisor of this version takes the place of the running one, with its lock, its socket and its budget.
+// `svc runtime restart --daemon`: replaces the running supervisor by one of this version, which takes over lock, socket and restart budget.
 import type { SupervisorSettings } from '../../../shared/api/ipc.ts';
 import { supervisorSettings } from '../../../shared/config/supervisor-settings.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -8,7 +8,7 @@ import { canJudge, refuseBrokenRestart } from '../connect/running-configuration.
 import { supervisorArguments } from './start-daemon.ts';
 import { loadTasks } from './worker-entry.ts';
 
-/** A successor has ten seconds to get ready. */
+/** Covers the ten seconds in which a successor must get ready. */
 const PREPARE_MS = 15_000;
 
 export interface ReplaceOptions {
@@ -16,7 +16,7 @@ export interface ReplaceOptions {
   readonly context: Pick<CommandContext, 'env' | 'end'>;
 }
 
-/** Gives the pid of the new supervisor. Throws what is wrong with the configuration (78), and where there is no daemon, or one that cannot be replaced. */
+/** Returns the new supervisor's pid. Throws for an invalid configuration (exit code 78), without a daemon, and for one that cannot be replaced. */
 export async function replaceDaemon(project: string, { running, context }: ReplaceOptions): Promise<number> {
   if (running.who !== 'supervisor')
     throw new SvcError('not_running', `no daemon runs here, but a worker started by ${running.status.owner}`, {
@@ -36,7 +36,7 @@ export async function replaceDaemon(project: string, { running, context }: Repla
   return supervisorPid;
 }
 
-/** What the supervisor has to know anew. That of a worker that runs knows all of it, by variables that this shell may not have. */
+/** New settings for the supervisor. A running worker has sent them, and it knows variables that this shell may lack. */
 async function checkedSettings(
   project: string,
   { running: { status }, context }: ReplaceOptions,

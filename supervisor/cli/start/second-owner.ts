@@ -1,11 +1,11 @@
-// A project has one owner. Before a start: whether another one would start it by itself, whose worker this start would then meet.
+// Checks before a start that no other process manager starts this project by itself. Two of them would compete for the project.
 import { readFileSync } from 'node:fs';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { type KnownOwner, knownOwners, ownerPlaces } from '../service/owners.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Throws `already_running`, naming the owner and its command; not where it is that owner who starts us. */
+/** Throws `already_running` with the process manager and its command, unless that one is starting us now. */
 export function refuseSecondOwner(project: string, env: Environment): void {
   const other = knownOwners(project, ownerPlaces(env)).find((owner) => !isStarter(owner, env));
   if (other === undefined) return;
@@ -30,6 +30,6 @@ function ownControlGroups(): readonly string[] {
   try {
     return readFileSync('/proc/self/cgroup', 'utf8').split('\n');
   } catch {
-    return []; // no Linux
+    return []; // not Linux
   }
 }

@@ -1,8 +1,9 @@
-// `svc runtime start --daemon`: configuration checked first, then a supervisor of its own session; returns when the host is ready, or says why it is not.
+// `svc runtime start --daemon`: checks the configuration, starts a supervisor in a session of its own, and waits until the host is ready.
 //
-//   N1  A wrong configuration starts nothing and makes no file (78).
-//   N2  Beside a healthy daemon of the same configuration it is already done: 0. Where this shell cannot read the configuration, the daemon judges.
-//   N3  Secrets of the process environment go over a pipe; the daemon's environment holds none. The marks of schemas say which variables are secret.
+//   START-DAEMON-1  An invalid configuration starts nothing and creates no file (exit code 78).
+//   START-DAEMON-2  A healthy daemon with the same configuration is a success (0). If this shell cannot read the configuration, the daemon checks
+//                   it.
+//   START-DAEMON-3  Secrets go through a pipe, and the daemon's environment holds none. Schemas mark which variables are secret.
 import { spawn } from 'node:child_process';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
@@ -52,7 +53,7 @@ export async function startDaemon(
   const result = await waitForReady(project, { timeoutMs, givenUp: child.ended, say: context.print.note });
   child.release();
   const holder = result.status?.owner === 'daemon' ? undefined : liveWorker(project);
-  if (holder !== undefined && holder.owner !== 'daemon') throw ranElsewhere(holder); // begun at the same moment
+  if (holder !== undefined && holder.owner !== 'daemon') throw ranElsewhere(holder); // started at the same moment
   return tell(context, { project, result, already: false, since });
 }
 
@@ -70,7 +71,7 @@ function ranElsewhere(
   );
 }
 
-/** Somebody is there: what was asked for is done, is on its way, or is refused. */
+/** A host runs already: the request is satisfied, under way, or refused. */
 async function join(
   context: CommandContext,
   {
@@ -123,7 +124,7 @@ function spawnSupervisor(
   child.on('close', (status) => {
     code = status;
   });
-  child.stdin.on('error', () => {}); // it ended before it read: `close` tells
+  child.stdin.on('error', () => {}); // the child ended before it read: `close` reports it
   child.stdin.end(JSON.stringify({ settings: supervisorSettings(loaded), secrets }));
   return {
     ended: () =>
@@ -137,7 +138,7 @@ function spawnSupervisor(
   };
 }
 
-/** Arguments of Node for a supervisor of this version. */
+/** Node arguments for a supervisor of this version. */
 export function supervisorArguments(project: string, env: CommandContext['env']): readonly string[] {
   const { supervisor, worker, workerOptions, supervisorOptions } = programFiles(env);
   const options = workerOptions.map((option) => `--node-option=${option}`);
@@ -159,7 +160,7 @@ interface Parted {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** Variables that hold a secret of the configuration, apart from the others: by name, and by value where another variable has the same. */
+/** Splits the variables into secrets and others. A variable is secret by name, or if its value equals a secret's. */
 function parted(
   env: CommandContext['env'],
   { names, texts }: { readonly names: readonly string[]; readonly texts: readonly string[] },
@@ -169,7 +170,7 @@ function parted(
   const hidden = [...texts, ...names.map((name) => env[name] ?? '').filter((text) => text.length >= 8)];
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined) continue;
-    // A secret may also be made of several variables: then each is a part of it.
+    // A secret may be composed of several variables. Then each of them is secret.
     const isPart =
       value.length >= 4 && hidden.some((text) => text.includes(value) && (text === value || value.length >= 8));
     (isPart || names.includes(name) ? secrets : environment)[name] = value;
@@ -181,7 +182,7 @@ interface Outcome {
   readonly project: string;
   readonly result: WaitResult;
   readonly already: boolean;
-  /** An end from before then has nothing to do with what came of it. */
+  /** Time of the request: earlier exits of workers are unrelated. */
   readonly since: string;
 }
 

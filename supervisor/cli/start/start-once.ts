@@ -1,19 +1,19 @@
-// `svc runtime start --once --mode test`: everything is assembled once over a throw-away copy of the database schema. No lock, port, socket or file is left.
+// `svc runtime start --once --mode test`: builds the whole host once on a temporary copy of the database schema. Leaves no lock, port or file.
 import { ERRORS } from '../../../shared/error-codes.ts';
 import { EXIT, type ExitCode } from '../../../shared/process/exit-codes.ts';
 import type { CommandContext } from '../command.ts';
 import { loadTasks } from './worker-entry.ts';
 
-/** 0 assembled, 1 not, naming what; 78 where no start would take the configuration: there is a report of that, too. */
+/** 0 if the host was built, 1 with the faults if not. 78 for a configuration that no start accepts; a report is printed in that case, too. */
 export async function startOnce(context: CommandContext, project: string): Promise<ExitCode> {
   const { env, json, print } = context;
   const { assembleOnce } = await loadTasks(context);
   const report = await assembleOnce({ project, mode: 'test', environment: env });
-  // The report is a JSON document with and without --json: what reads it is a harness.
+  // The report is JSON with and without --json, because test harnesses read it.
   if (json) print.json(report);
   else print.text(JSON.stringify(report, null, 2));
   for (const { component, message, hint } of report.faults) {
-    const isNamed = component === '' || message.startsWith(`${component}: `); // of the whole file: no key is meant
+    const isNamed = component === '' || message.startsWith(`${component}: `); // a fault of the whole file, without a key
     const line = isNamed ? message : `${component}: ${message}`;
     print.note(print.color.bad(hint === undefined || hint === report.error?.hint ? line : `${line}; ${hint}`));
   }

@@ -93,7 +93,7 @@ describe('a daemon', { concurrency: 3 }, () => {
     assert.equal(one.supervisorPid, other.supervisorPid);
   });
 
-  it('starts nothing with a wrong configuration, and makes no file (N1)', async (t) => {
+  it('starts nothing with a wrong configuration, and makes no file (START-DAEMON-1)', async (t) => {
     const { path, write } = temporaryProject(t);
     write('svc.config.yml', 'http:\n  prot: 8068\n');
     const before = snapshot(path);

@@ -1,4 +1,4 @@
-// The shell that a start makes way for as first process of a container, as the shells of images run it (F1 to F3). Needs root.
+// The shell that a start makes way for as first process of a container, as the shells of images run it (INIT-SHELL-1 to INIT-SHELL-3). Needs root.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
@@ -33,13 +33,13 @@ for (const shell of SHELLS) {
     const code = async (t: Cleanup, ...command: string[]): Promise<number | null> =>
       (await first(t, ...command).ended).code;
 
-    it('ends as its command does (F2)', async (t) => {
+    it('ends as its command does (INIT-SHELL-2)', async (t) => {
       for (const ended of [0, 1, 51, 75, 78, 127, 130]) assert.equal(await code(t, 'sh', '-c', `exit ${ended}`), ended);
       assert.equal(await code(t, 'sh', '-c', 'kill -KILL $$'), 137);
       assert.equal(await code(t, 'sh', '-c', 'kill -TERM $$'), 143);
     });
 
-    it('hands each signal down once, and none that its command does not know (F1)', async (t) => {
+    it('hands each signal down once, and none that its command does not know (INIT-SHELL-1)', async (t) => {
       const container = first(t, process.execPath, '-e', HEARS);
       await says(container, 'ready');
       const pid = await container.pid();
@@ -56,16 +56,16 @@ for (const shell of SHELLS) {
       assert.equal(stdout.match(/ SIG/g)?.length, SIGNALS.length);
     });
 
-    it('takes a stop that ends a command which could not hear of it yet for what was asked for (F2)', async (t) => {
+    it('takes a stop that ends a command which could not hear of it yet for what was asked for (INIT-SHELL-2)', async (t) => {
       for (const signal of ['TERM', 'HUP'])
         assert.equal(await code(t, 'sh', '-c', `kill -${signal} 1; exec sleep 60`), 0, signal);
     });
 
-    it('keeps the code of its command though signals come with its end (F3)', async (t) => {
+    it('keeps the code of its command though signals come with its end (INIT-SHELL-3)', async (t) => {
       for (let round = 0; round < ROUNDS; round += 1) assert.equal(await code(t, 'sh', '-c', ENDS_AMID_SIGNALS), 75);
     });
 
-    it('reaps what is left to it (F3)', async (t) => {
+    it('reaps what is left to it (INIT-SHELL-3)', async (t) => {
       assert.equal(await code(t, 'sh', '-c', LEAVES), 0);
     });
 

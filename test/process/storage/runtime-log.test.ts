@@ -107,7 +107,7 @@ describe('rotation of the runtime log', () => {
     assert.match(run.project.read('.svc/runtime.log.1'), /blocked up to here/);
   });
 
-  it('keeps the last words that Node itself wrote to the file of before (T3)', async (t) => {
+  it('keeps the last words that Node itself wrote to the file of before (RUNTIME-LOG-3)', async (t) => {
     const run = supervise(t, 'aborts-after-rotation', { settings: { logBytes: 64_000, logFiles: 1, restarts: 1 } });
 
     const status = await run.state('failed');

@@ -26,14 +26,14 @@ function environmentOf(
 }
 
 describe('projectEnvironment', () => {
-  it('reads the plain subset without a warning (E2)', (t) => {
+  it('reads the plain subset without a warning (ENV-2)', (t) => {
     const { values, warnings } = environmentOf(t, { text: '# a comment\n\nA=1\nB=x=y/z+==\nC=\n' });
 
     assert.deepEqual({ ...values }, { A: '1', B: 'x=y/z+==', C: '' });
     assert.deepEqual(warnings, []);
   });
 
-  it('lets the process environment win (E1)', (t) => {
+  it('lets the process environment win (ENV-1)', (t) => {
     const { values, origin } = environmentOf(t, {
       text: 'A=file\nB=file\n',
       environment: { A: 'process', C: undefined },
@@ -58,7 +58,7 @@ describe('projectEnvironment', () => {
     'A=1\r',
     '1A=x',
   ]) {
-    it(`warns of ${JSON.stringify(line)} with its line, without its value (E2)`, (t) => {
+    it(`warns of ${JSON.stringify(line)} with its line, without its value (ENV-2)`, (t) => {
       const { warnings } = environmentOf(t, { text: `OK=1\n${line}\n` });
 
       assert.deepEqual(warnings, [
@@ -71,7 +71,7 @@ describe('projectEnvironment', () => {
     assert.deepEqual(environmentOf(t, { text: 'A=1\nA=2\n' }).warnings, ['.env:2:1 A is set a second time']);
   });
 
-  it('ends a production start when others can read the file, and warns elsewhere (E3)', (t) => {
+  it('ends a production start when others can read the file, and warns elsewhere (ENV-3)', (t) => {
     for (const bits of [0o640, 0o604, 0o620]) {
       assert.throws(
         () => environmentOf(t, { text: 'A=1\n', bits }),
@@ -113,7 +113,7 @@ describe('projectEnvironment', () => {
     );
   });
 
-  it('has no prototype to look into (E4)', (t) => {
+  it('has no prototype to look into (ENV-4)', (t) => {
     const { values } = environmentOf(t, { text: '__proto__=x\nA=1\n' });
 
     assert.equal(Object.getPrototypeOf(values), null);

@@ -34,7 +34,7 @@ const told = (paths: readonly string[], project: string, uid?: number): readonly
   untrustedOf(paths, project, uid).map(({ name, why }) => `${name} ${why}`);
 
 describe('files that others can change', () => {
-  it('are those with write access for others (T1)', (t) => {
+  it('are those with write access for others (FILE-TRUST-1)', (t) => {
     const project = folder(t);
     for (const mode of [0o600, 0o644, 0o755, 0o444])
       assert.deepEqual(told([file(join(project, 'a'), mode)], project), []);
@@ -42,7 +42,7 @@ describe('files that others can change', () => {
       assert.deepEqual(told([file(join(project, 'a'), mode)], project), ['a others']);
   });
 
-  it('are in a folder that others may write, but for one with the sticky bit (T1)', (t) => {
+  it('are in a folder that others may write, but for one with the sticky bit (FILE-TRUST-1)', (t) => {
     const project = folder(t);
     mkdirSync(join(project, 'deep/inner'), { recursive: true });
     const code = file(join(project, 'deep/inner/a.js'), 0o644);
@@ -52,7 +52,7 @@ describe('files that others can change', () => {
     assert.deepEqual(told(withFolders(code, project), project), []);
   });
 
-  it('are those of a stranger, but not those of root, and for root of nobody (T2)', { skip }, (t) => {
+  it('are those of a stranger, but not those of root, and for root of nobody (FILE-TRUST-2)', { skip }, (t) => {
     const project = folder(t);
     const [path, ofRoot] = [file(join(project, 'a'), 0o600), file(join(project, 'b'), 0o600)];
     chownSync(path, 4_242, 4_242);
@@ -61,7 +61,9 @@ describe('files that others can change', () => {
     assert.deepEqual(told([path, ofRoot], project), []);
   });
 
-  it('are those of a group of several users, where a group of one user is nobody else (T3)', { skip }, (t) => {
+  it('are those of a group of several users, where a group of one user is nobody else (FILE-TRUST-3)', {
+    skip,
+  }, (t) => {
     const project = folder(t);
     const path = file(join(project, 'a'), 0o664);
     assert.deepEqual(told([path], project), [], 'as a clone with umask 002 leaves it');
@@ -71,7 +73,7 @@ describe('files that others can change', () => {
     assert.deepEqual([error, warnings], [undefined, ['a:1:1 can be written by group 4242 (mode 0664); chmod g-w a']]);
   });
 
-  it('are found behind a symbolic link, with the folder that holds them (T5)', (t) => {
+  it('are found behind a symbolic link, with the folder that holds them (FILE-TRUST-5)', (t) => {
     const [project, other] = [folder(t), folder(t)];
     file(join(other, 'a'), 0o644);
     symlinkSync(join(other, 'a'), join(project, 'a'));

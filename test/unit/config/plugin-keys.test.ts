@@ -57,7 +57,7 @@ describe('checkPluginKeys', () => {
     });
   });
 
-  it('gives references the type that the schema asks for (P1)', (t) => {
+  it('gives references the type that the schema asks for (PLUGIN-KEYS-1)', (t) => {
     const checked = keysOf(
       t,
       '    limit: ${N}\n    loud: ${L}\n    every: ${E}\n    room: {name: "${N}", size: "${N}"}\n',
@@ -75,7 +75,7 @@ describe('checkPluginKeys', () => {
     });
   });
 
-  it('wraps secrets and gives their texts back (P2)', (t) => {
+  it('wraps secrets and gives their texts back (PLUGIN-KEYS-2)', (t) => {
     const checked = keysOf(t, '    secret: ${S}\n    keys: ["${K}"]\n', { env: { S: 'sesame', K: 'open' } });
 
     assert.ok(checked.ok);
@@ -84,7 +84,7 @@ describe('checkPluginKeys', () => {
     assert.deepEqual(checked.secrets, ['sesame', 'open']);
   });
 
-  it('refuses secrets that are literals, defaults or empty (P2)', (t) => {
+  it('refuses secrets that are literals, defaults or empty (PLUGIN-KEYS-2)', (t) => {
     const lines = [
       '    secret: sesame\n',
       '    secret: ${S:-sesame}\n',
@@ -100,7 +100,7 @@ describe('checkPluginKeys', () => {
     ]);
   });
 
-  it('tells all faults with line, column and the nearest key (P3)', (t) => {
+  it('tells all faults with line, column and the nearest key (PLUGIN-KEYS-3)', (t) => {
     const lines = linesOf(
       keysOf(t, '    greting: Hi\n    limit: 10\n    every: soon\n    level: lwo\n    room:\n      nam: x\n'),
     );
@@ -124,7 +124,7 @@ describe('checkPluginKeys', () => {
     );
   });
 
-  it('shows no value of the environment (P3)', (t) => {
+  it('shows no value of the environment (PLUGIN-KEYS-3)', (t) => {
     const lines = linesOf(
       keysOf(t, '    limit: ${A}\n    level: ${A}\n    greeting: ${B}\n', { env: { A: 'sesame', B: 's' } }),
     );

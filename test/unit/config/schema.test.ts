@@ -16,7 +16,7 @@ const published = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(
 );
 
 describe('the schema of svc.config.yml', () => {
-  it('describes every key (C1)', () => {
+  it('describes every key (SCHEMA-1)', () => {
     const bare = (schema: JsonSchema, path: string): string[] => [
       ...(schema.description === undefined ? [path] : []),
       ...Object.entries(schema.properties ?? {}).flatMap(([key, inner]) => bare(inner, `${path}.${key}`)),
@@ -26,7 +26,7 @@ describe('the schema of svc.config.yml', () => {
     assert.deepEqual(bare(configSchema, 'config'), []);
   });
 
-  it('takes no unknown key outside of plugins (C2)', () => {
+  it('takes no unknown key outside of plugins (SCHEMA-2)', () => {
     const open = (schema: JsonSchema, path: string): string[] => [
       ...(schema.type === 'object' && schema.additionalProperties !== false ? [path] : []),
       ...Object.entries({ ...schema.properties, ...schema.patternProperties }).flatMap(([key, inner]) =>

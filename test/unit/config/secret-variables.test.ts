@@ -25,7 +25,7 @@ const REFERENCES = new Map(
 const sorted = (names: Iterable<string>): readonly string[] => [...names].toSorted();
 
 describe('variables that hold a secret', () => {
-  it('may be all that stand alone at a key of a plugin, until its schema is known (V2)', () => {
+  it('may be all that stand alone at a key of a plugin, until its schema is known (SECRET-VARIABLES-2)', () => {
     const { secret, unjudged } = secretVariables(REFERENCES, {
       secretKeys: new Set(['/http/token']),
       slots: new Set(),
@@ -35,7 +35,7 @@ describe('variables that hold a secret', () => {
     assert.deepEqual(sorted(unjudged), ['REGION', 'TWO']);
   });
 
-  it('are those of secret keys, whatever their names are (V1)', () => {
+  it('are those of secret keys, whatever their names are (SECRET-VARIABLES-1)', () => {
     const known = { secretKeys: new Set(['/http/token', '/plugins/own/list/0']), slots: new Set(['own']) };
 
     const { secret, unjudged } = secretVariables(REFERENCES, known);
@@ -46,7 +46,7 @@ describe('variables that hold a secret', () => {
 });
 
 describe('a child process', () => {
-  it('gets no secret, and gets back what was only taken for one (E4)', (t) => {
+  it('gets no secret, and gets back what was only taken for one (ENV-4)', (t) => {
     const names = ['SVC_TEST_A', 'SVC_TEST_B', 'SVC_TEST_C'];
     for (const name of names) process.env[name] = 'x';
     t.after(() => {

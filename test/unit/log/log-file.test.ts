@@ -30,7 +30,7 @@ const ALL_ON = [
 ] as const;
 
 describe('a log file that is read', () => {
-  it('gives every line once, over rotations and half lines (Q1, Q2)', (t) => {
+  it('gives every line once, over rotations and half lines (LOG-FILE-1, LOG-FILE-2)', (t) => {
     const { path, last, next, rotate } = logOf(t, { '.1': '1\n2\n', '': '3\n4' });
     const seen = [last(100)];
     appendFileSync(path, '\n5\n');
@@ -47,7 +47,7 @@ describe('a log file that is read', () => {
     assert.deepEqual(seen, [['1', '2', '3'], ['4', '5'], ['6', 'late', '7'], ['later'], []]);
   });
 
-  it('reads all that came and went between two looks, and says when some may be gone (Q1, Q4)', (t) => {
+  it('reads all that came and went between two looks, and says when some may be gone (LOG-FILE-1, LOG-FILE-4)', (t) => {
     const { path, log, last, next, rotate } = logOf(t, { '': '1\n' });
     last(100);
     rotate('', '.3');
@@ -67,7 +67,7 @@ describe('a log file that is read', () => {
   });
 
   for (const count of [100, undefined])
-    it(`gives every line once when it is rotated while the last ${count ?? 'of all'} are looked for (Q1, Q5)`, (t) => {
+    it(`gives every line once when it is rotated while the last ${count ?? 'of all'} are looked for (LOG-FILE-1, LOG-FILE-5)`, (t) => {
       const { path, last, next, rotate } = logOf(t, { '.2': '1\n', '.1': '2\n', '': '3\n' });
       let looks = 0;
       const seen = [
@@ -84,7 +84,7 @@ describe('a log file that is read', () => {
       assert.deepEqual(seen, [['1', '2', '3'], ['4']]);
     });
 
-  it('gives every line once when it is rotated while what is new is read (Q1, Q5)', (t) => {
+  it('gives every line once when it is rotated while what is new is read (LOG-FILE-1, LOG-FILE-5)', (t) => {
     const { path, log, last, next, rotate } = logOf(t, { '': '1\n' });
     last(100);
     rotate('', '.2');
@@ -101,13 +101,13 @@ describe('a log file that is read', () => {
     assert.deepEqual([seen, next(), log.hasGap()], [['2', '3'], ['4'], false]);
   });
 
-  it('finds files on the other side of a name that a rotation has just left (Q5)', (t) => {
+  it('finds files on the other side of a name that a rotation has just left (LOG-FILE-5)', (t) => {
     const { last } = logOf(t, { '.4': '1\n', '.3': '2\n', '.1': '3\n', '': '4\n' });
 
     assert.deepEqual(last(undefined), ['1', '2', '3', '4']);
   });
 
-  it('finds the last lines that are accepted from the end, over pieces, files and characters of several bytes (Q3)', (t) => {
+  it('finds the last lines that are accepted from the end, over pieces, files and characters of several bytes (LOG-FILE-3)', (t) => {
     const lines = Array.from({ length: 30_000 }, (_, n) => `${n} ${'ö€😀'.repeat(n % 7)}${'x'.repeat(n % 40)}`);
     const { last } = logOf(t, {
       '.2': `${lines.slice(0, 10_000).join('\n')}\n`,
@@ -124,7 +124,7 @@ describe('a log file that is read', () => {
     assert.deepEqual(last(0), []);
   });
 
-  it('goes on after the file was cut, which it tells, is not there yet, or is gone for a while (Q4)', (t) => {
+  it('goes on after the file was cut, which it tells, is not there yet, or is gone for a while (LOG-FILE-4)', (t) => {
     const { path, log, last, next } = logOf(t, {});
     assert.deepEqual([last(10), next()], [[], []]);
     writeFileSync(path, '1\n2\n');

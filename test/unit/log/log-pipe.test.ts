@@ -35,7 +35,7 @@ function openPipe(t: TestContext) {
 const line = (n: number): string => `${n} ${'x'.repeat(200)}\n`;
 
 describe('a log that goes to a pipe', () => {
-  it('keeps what a slow reader does not take, up to a bound, in order, and tells the rest (O1)', async (t) => {
+  it('keeps what a slow reader does not take, up to a bound, in order, and tells the rest (LOG-PIPE-1)', async (t) => {
     const { pipe, outages, read } = openPipe(t);
 
     for (let n = 0; n < 10_000; n += 1) pipe.write(line(n));
@@ -56,7 +56,7 @@ describe('a log that goes to a pipe', () => {
     await pipe.drained();
   });
 
-  it('counts lines that nobody reads any more, and ends nothing (O2)', async (t) => {
+  it('counts lines that nobody reads any more, and ends nothing (LOG-PIPE-2)', async (t) => {
     const { pipe, outages, leave } = openPipe(t);
     leave();
 

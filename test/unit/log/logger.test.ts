@@ -32,7 +32,7 @@ describe('the log', () => {
     assert.equal(statSync(file).mode & 0o777, 0o600);
   });
 
-  it('masks a secret in message, fields, errors, URLs, JSON in JSON, hex and base64 of any alignment (G2, R1)', (t) => {
+  it('masks a secret in message, fields, errors, URLs, JSON in JSON, hex and base64 of any alignment (LOGGER-2, REDACTION-1)', (t) => {
     const { log, lines } = openLog(t);
     log.secrets.add([SECRET]);
     const encoded = ['', 'u', 'us', 'use'].map((before) => Buffer.from(`${before}:${SECRET}:after`).toString('base64'));
@@ -64,7 +64,7 @@ describe('the log', () => {
     }
   });
 
-  it('masks by key, at any depth, whatever the value (R2)', () => {
+  it('masks by key, at any depth, whatever the value (REDACTION-2)', () => {
     const line = JSON.stringify({
       token: 'a',
       nested: { apiKey: 'b"c\\', 'set-cookie': 'd', tokens: 5 },
@@ -86,7 +86,7 @@ describe('the log', () => {
     });
   });
 
-  it('keeps a line break, ANSI sequences, C1 and bidi marks from being obeyed (R3)', (t) => {
+  it('keeps a line break, ANSI sequences, C1 and bidi marks from being obeyed (REDACTION-3)', (t) => {
     const { log, lines } = openLog(t);
     const hostile = 'x\n{"level":"error","msg":"forged"}\u001b[2J\u009b31m\u202egnp.exe\u2028';
 
@@ -128,7 +128,7 @@ describe('the log', () => {
     assert.match(written[0]?.err.stack ?? '', /Error: frozen\n +at /);
   });
 
-  it('writes to the new file after a rotation, and loses nothing (G4)', async (t) => {
+  it('writes to the new file after a rotation, and loses nothing (LOGGER-4)', async (t) => {
     const { log, file, lines } = openLog(t);
     log.logger.info('one');
     renameSync(file, `${file}.1`);
@@ -141,7 +141,7 @@ describe('the log', () => {
     assert.deepEqual([lines(`${file}.1`).length, lines().length], [2, 1]);
   });
 
-  it('says how many lines were lost once a full disk takes lines again, and never throws (G3)', {
+  it('says how many lines were lost once a full disk takes lines again, and never throws (LOGGER-3)', {
     skip: existsSync('/dev/full') ? false : 'no /dev/full',
   }, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-log-'));
@@ -223,7 +223,7 @@ describe('SecretRegistry', () => {
     assert.equal(registry.mask('abc abc'), 'abc abc');
   });
 
-  it('masks a line of a key that has several, but none that all keys have (R1)', () => {
+  it('masks a line of a key that has several, but none that all keys have (REDACTION-1)', () => {
     const registry = new SecretRegistry();
     const [first, second] = ['MIIEvQIBADANBgkqhkiG9w0BAQEFAASC', 'BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj'];
     registry.add([`-----BEGIN PRIVATE KEY-----\r\n${first}\r\n${second}\r\nshort\r\n-----END PRIVATE KEY-----\r\n`]);

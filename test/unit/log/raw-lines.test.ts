@@ -1,4 +1,4 @@
-// Lines that never went through a logger, as `svc runtime logs` shows them (M1 to M4 of raw-lines.ts).
+// Lines that never went through a logger, as `svc runtime logs` shows them (RAW-LINES-1 to RAW-LINES-4).
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MAX_REQUEST_BYTES } from '../../../shared/api/control.ts';
@@ -17,7 +17,7 @@ function masker() {
 }
 
 describe('raw lines of the log', () => {
-  it('are masked where they stand, and lines of a log left as they are (M1)', async () => {
+  it('are masked where they stand, and lines of a log left as they are (RAW-LINES-1)', async () => {
     const { asked, mask } = masker();
 
     const shown = await withoutRawSecrets([LOGGED, 'raw key', LOGGED, '{"half": "key', LOGGED], mask);
@@ -28,14 +28,14 @@ describe('raw lines of the log', () => {
     assert.match(between ?? '', /^[\w-]{36}$/);
   });
 
-  it('are one text where they follow each other (M2)', async () => {
+  it('are one text where they follow each other (RAW-LINES-2)', async () => {
     const { asked, mask } = masker();
 
     assert.deepEqual(await withoutRawSecrets(['a ke', 'y b', LOGGED], mask), ['a [secret] b', LOGGED]);
     assert.equal(asked.length, 1);
   });
 
-  it('go into requests that a supervisor takes, each once and in order, whatever they hold (M3)', async () => {
+  it('go into requests that a supervisor takes, each once and in order, whatever they hold (RAW-LINES-3)', async () => {
     const { asked, mask } = masker();
     const lines = Array.from({ length: 3_000 }, (_, n) => `${n} key \u0001\u2028"`.padEnd(90, '\u0002'));
 
@@ -49,7 +49,7 @@ describe('raw lines of the log', () => {
       assert.ok(Buffer.byteLength(JSON.stringify({ id: 1, protocol: 1, options: { text } })) < MAX_REQUEST_BYTES);
   });
 
-  it('are not shown where one is too long to be masked (M3)', async () => {
+  it('are not shown where one is too long to be masked (RAW-LINES-3)', async () => {
     const { asked, mask } = masker();
     const long = 'key'.repeat(30_000);
 
@@ -62,14 +62,14 @@ describe('raw lines of the log', () => {
     assert.match(asked[0] ?? '', /^before\n[\w-]{36}\nafter$/);
   });
 
-  it('are those of another program that logs JSON, too, and not those of the supervisor (M1)', async () => {
+  it('are those of another program that logs JSON, too, and not those of the supervisor (RAW-LINES-1)', async () => {
     const { mask } = masker();
     const ours = '{"process":"supervisor","msg":"key"}';
 
     assert.deepEqual(await withoutRawSecrets([ours, '{"msg":"key"}'], mask), [ours, '{"msg":"[secret]"}']);
   });
 
-  it('are not shown where who should mask them does not answer (M4)', async () => {
+  it('are not shown where who should mask them does not answer (RAW-LINES-4)', async () => {
     const silent = (): Promise<never> => Promise.reject(new Error('timeout'));
 
     assert.deepEqual(await withoutRawSecrets(['a key', 'b', LOGGED, 'c'], silent), [
@@ -79,7 +79,7 @@ describe('raw lines of the log', () => {
     ]);
   });
 
-  it('stand as they are in the file where nobody masks (M4)', async () => {
+  it('stand as they are in the file where nobody masks (RAW-LINES-4)', async () => {
     assert.deepEqual(await withoutRawSecrets(['raw key', LOGGED], async () => undefined), ['raw key', LOGGED]);
   });
 });

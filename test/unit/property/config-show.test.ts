@@ -110,7 +110,7 @@ const configuration = fc.record(
 );
 
 describe('svc config show', () => {
-  it('prints a configuration with the same values (V4)', async (t) => {
+  it('prints a configuration with the same values (EFFECTIVE-4)', async (t) => {
     const project = temporaryProject(t);
     project.write('.env', '');
     const load = (yaml: string): ReturnType<typeof loadConfig> => {

@@ -29,7 +29,7 @@ function plainly(text: string, texts: readonly string[]): string {
 }
 
 describe('a search for many texts', () => {
-  it('replaces exactly what is one of them (H1, H2)', () => {
+  it('replaces exactly what is one of them (SECRET-SEARCH-1, SECRET-SEARCH-2)', () => {
     fc.assert(
       fc.property(fc.array(letters(3, 9), { maxLength: 6 }), letters(0, 60), (known, text) => {
         const texts = known.filter((one) => one.length >= 3);

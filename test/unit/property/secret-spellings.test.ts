@@ -100,7 +100,7 @@ const inside = (name: string, text: string): string => (name.includes('Buffer') 
 
 describe('a secret', () => {
   for (const [name, spell] of Object.entries(SPELLINGS))
-    it(`is masked ${name}, and what stands around it is not (R1)`, () => {
+    it(`is masked ${name}, and what stands around it is not (REDACTION-1)`, () => {
       fc.assert(
         fc.property(secrets, surroundings, surroundings, (secret, before, after) => {
           const text = `${before}${inside(name, spell(secret))}${after}`;
@@ -115,7 +115,7 @@ describe('a secret', () => {
       );
     });
 
-  it('is masked in any mixture of escapes, letter by letter (R1)', () => {
+  it('is masked in any mixture of escapes, letter by letter (REDACTION-1)', () => {
     const escapes: readonly ((one: string) => string)[] = [
       (one) => one,
       (one) => json(one).slice(1, -1),
@@ -149,7 +149,7 @@ describe('a secret', () => {
     );
   });
 
-  it('is masked in base64 and base64url at each of the three alignments (R1)', () => {
+  it('is masked in base64 and base64url at each of the three alignments (REDACTION-1)', () => {
     fc.assert(
       fc.property(
         secrets,
@@ -172,7 +172,7 @@ describe('a secret', () => {
     );
   });
 
-  it('is masked where Node inspects its bytes, cut off or over several lines (R1)', () => {
+  it('is masked where Node inspects its bytes, cut off or over several lines (REDACTION-1)', () => {
     fc.assert(
       fc.property(secrets, fc.boolean(), (secret, inJson) => {
         for (const value of [
@@ -238,7 +238,7 @@ describe('a text without a secret', () => {
 });
 
 describe('the password of a URL', () => {
-  it('is masked though nobody has said that it is a secret (R1)', () => {
+  it('is masked though nobody has said that it is a secret (REDACTION-1)', () => {
     const parts = fc
       .array(fc.constantFrom(...Array.from('abz09-._~!$&()*+,;=:%')), { minLength: 1, maxLength: 20 })
       .map((all) => all.join(''));

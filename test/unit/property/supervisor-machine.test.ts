@@ -1,4 +1,4 @@
-// Random sequences of events keep the promises S1-S8 of the supervisor's machine, also with a window of a former life and under limits that change.
+// Random sequences of events keep the promises MACHINE-1 to MACHINE-8 of the supervisor's machine, also with a window of a former life and under limits that change.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -94,7 +94,7 @@ const isCleared = ({ state }: Machine, { kind }: Event): boolean =>
   (state.kind === 'failed' && (kind === 'restart' || kind === 'start' || kind === 'replace')) ||
   (state.kind === 'deferred' && (kind === 'restart' || kind === 'start'));
 
-/** The port of a worker that had not begun is a stranger's (W5). */
+/** The port of a worker that had not begun is a stranger's (WINDOW-5). */
 const isTakenBack = ({ state, run }: Machine, event: Event): boolean =>
   event.kind === 'address_taken' && event.run === run && state.kind === 'starting';
 
@@ -112,7 +112,7 @@ const isRequest = ({ state }: Machine, code: number | null): boolean =>
   !(state.kind === 'draining' && (state.killed || state.purpose.kind === 'fail' || state.purpose.kind === 'replace'));
 
 describe('the machine of the supervisor, over random lives', () => {
-  it('never has two workers, never leaves the budget, and always knows what it waits for (S2, S3, S5)', () => {
+  it('never has two workers, never leaves the budget, and always knows what it waits for (MACHINE-2, MACHINE-3, MACHINE-5)', () => {
     fc.assert(
       fc.property(lifeArbitrary, inheritedArbitrary, (life, inherited) => {
         let machine = begun(inherited);
@@ -153,7 +153,7 @@ describe('the machine of the supervisor, over random lives', () => {
     );
   });
 
-  it('changes nothing for an event of an earlier run, nor any machine that it was given (S4)', () => {
+  it('changes nothing for an event of an earlier run, nor any machine that it was given (MACHINE-4)', () => {
     fc.assert(
       fc.property(lifeArbitrary, inheritedArbitrary, (life, inherited) => {
         let machine = begun(inherited);
@@ -191,7 +191,7 @@ describe('the machine of the supervisor, over random lives', () => {
     );
   });
 
-  it('holds the socket only while somebody may come to serve it, and takes 51 and 75 of a worker that was up for requests (S7, S8)', () => {
+  it('holds the socket only while somebody may come to serve it, and takes 51 and 75 of a worker that was up for requests (MACHINE-7, MACHINE-8)', () => {
     fc.assert(
       fc.property(lifeArbitrary, (life) => {
         let machine = step(newMachine(LIMITS), { kind: 'lock_held' }, { now: 0, random: 0 }).machine;
@@ -213,7 +213,7 @@ describe('the machine of the supervisor, over random lives', () => {
     );
   });
 
-  it('ends in stopped after stop and the end of the worker, from wherever it was (S6)', () => {
+  it('ends in stopped after stop and the end of the worker, from wherever it was (MACHINE-6)', () => {
     fc.assert(
       fc.property(lifeArbitrary, exitCode, (life, code) => {
         let machine = step(newMachine(LIMITS), { kind: 'lock_held' }, { now: 0, random: 0 }).machine;

@@ -62,7 +62,7 @@ describe('listenForControl', () => {
     assert.equal(await answer, 'late');
   });
 
-  it('turns away who comes above its limit of clients, and takes another one once there is room (L2)', async (t) => {
+  it('turns away who comes above its limit of clients, and takes another one once there is room (CONTROL-SOCKET-2)', async (t) => {
     const { path } = await listening(t);
     const gone = new Set<Socket>();
     const clients = Array.from({ length: 70 }, () => connect(path).resume());
@@ -76,7 +76,7 @@ describe('listenForControl', () => {
     await until(async () => (await callControl(path, 'hello')) === 'here', { what: 'room for another one' });
   });
 
-  it('cuts a client that asks on and reads no answer (L2)', async (t) => {
+  it('cuts a client that asks on and reads no answer (CONTROL-SOCKET-2)', async (t) => {
     let answered = 0;
     const answer = async (): Promise<string> => ((answered += 1), 'x'.repeat(256 * 1024));
     const { path } = await listening(t, { answer });
@@ -93,7 +93,7 @@ describe('listenForControl', () => {
     assert.ok(answered < 40, `${answered} answers of 256 KiB`);
   });
 
-  it('makes its socket anew where that was removed (L3)', async (t) => {
+  it('makes its socket anew where that was removed (CONTROL-SOCKET-3)', async (t) => {
     const { path, troubles } = await listening(t);
 
     rmSync(path);
@@ -102,7 +102,7 @@ describe('listenForControl', () => {
     assert.equal(await callControl(path, 'hello'), 'here');
   });
 
-  it('takes the place of a dead socket (L4)', async (t) => {
+  it('takes the place of a dead socket (CONTROL-SOCKET-4)', async (t) => {
     const path = pathIn(t);
     deadSocket(path);
 
@@ -120,7 +120,7 @@ describe('listenForControl', () => {
       /is a socket of user 65534, not of 0/,
     ],
   ] as const)
-    it(`refuses ${what} at its path, and leaves it there (L4)`, {
+    it(`refuses ${what} at its path, and leaves it there (CONTROL-SOCKET-4)`, {
       skip: what.endsWith('else') && process.getuid?.() !== 0 && 'only root gives files away',
     }, async (t) => {
       const path = pathIn(t);
@@ -135,7 +135,7 @@ describe('listenForControl', () => {
       assert.equal(lstatSync(path).ino, before);
     });
 
-  it('leaves a file that took the place of its socket, says so once, and is back when that is gone (L4)', async (t) => {
+  it('leaves a file that took the place of its socket, says so once, and is back when that is gone (CONTROL-SOCKET-4)', async (t) => {
     const { path, troubles } = await listening(t);
     rmSync(path);
     writeFileSync(path, 'kept');
@@ -150,7 +150,7 @@ describe('listenForControl', () => {
     assert.equal(await callControl(path, 'hello'), 'here');
   });
 
-  it('leaves such a file when it ends (L4)', async (t) => {
+  it('leaves such a file when it ends (CONTROL-SOCKET-4)', async (t) => {
     const { path, listener } = await listening(t);
     rmSync(path);
     writeFileSync(path, 'kept');
@@ -160,7 +160,7 @@ describe('listenForControl', () => {
     assert.equal(readFileSync(path, 'utf8'), 'kept');
   });
 
-  it('makes none in a folder that took the place of its own (L5)', async (t) => {
+  it('makes none in a folder that took the place of its own (CONTROL-SOCKET-5)', async (t) => {
     const its = await listening(t);
 
     removed(its);
@@ -170,7 +170,7 @@ describe('listenForControl', () => {
     assert.equal(existsSync(its.path), false);
   });
 
-  it('leaves the socket of another one in such a folder alone when it ends (L5)', async (t) => {
+  it('leaves the socket of another one in such a folder alone when it ends (CONTROL-SOCKET-5)', async (t) => {
     const its = await listening(t);
     removed(its);
     const other = createServer().listen(its.path);

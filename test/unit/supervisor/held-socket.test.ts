@@ -56,7 +56,7 @@ describe('HeldSocket', () => {
     assert.equal(socket.address, undefined);
   });
 
-  it('keeps what it holds when another port cannot be had, and lets go when it can (H2)', async (t) => {
+  it('keeps what it holds when another port cannot be had, and lets go when it can (HELD-SOCKET-2)', async (t) => {
     const socket = held(t);
     const first = { host: HOST, port: 0 };
     socket.hold(first);

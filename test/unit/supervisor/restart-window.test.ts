@@ -14,7 +14,7 @@ import {
 } from '../../../supervisor/machine/restart-window.ts';
 
 describe('exitReason', () => {
-  it('takes 51 and 75 for requests only of a worker that had been up (E2)', () => {
+  it('takes 51 and 75 for requests only of a worker that had been up (EXIT-2)', () => {
     const reasons = [0, 130, 51, 75, 78, 1].map((code) => [
       exitReason({ code, signal: null }, false),
       exitReason({ code, signal: null }, true),
@@ -32,7 +32,7 @@ describe('exitReason', () => {
 });
 
 describe('countedExit', () => {
-  it('counts an end that was asked for as such, though it took a kill, or SIGTERM came before anybody listened (E4)', () => {
+  it('counts an end that was asked for as such, though it took a kill, or SIGTERM came before anybody listened (EXIT-4)', () => {
     const killed = { code: null, signal: 'SIGKILL' };
     const early = { code: null, signal: 'SIGTERM' };
     const ends = [
@@ -54,7 +54,7 @@ describe('countedExit', () => {
 });
 
 describe('the restart window', () => {
-  it('forgets a start exactly when it is the span old (W1)', () => {
+  it('forgets a start exactly when it is the span old (WINDOW-1)', () => {
     const window = recordStart(EMPTY_WINDOW, 0);
 
     assert.equal(startsLeft(window, DEFAULT_LIMITS.spanMs - 1, DEFAULT_LIMITS), 4);
@@ -80,7 +80,7 @@ describe('the restart window', () => {
     assert.equal(roomAt({ ...window, starts: [10] }, 60, DEFAULT_LIMITS), 60);
   });
 
-  it('counts crashes from one again after a long run, and spreads delays by a tenth (W3)', () => {
+  it('counts crashes from one again after a long run, and spreads delays by a tenth (WINDOW-3)', () => {
     const fifth = [1, 2, 3, 4, 5].reduce((window) => recordCrash(window, 0, DEFAULT_LIMITS), EMPTY_WINDOW);
 
     assert.deepEqual(

@@ -59,27 +59,33 @@ const ended = (code: number | null): SpareEvent => ({ kind: 'worker_ended', code
 type Row = readonly [string, SpareState, SpareEvent, string, SpareEffect | undefined];
 
 const TABLE: readonly Row[] = [
-  ['none: the worker has settled (R4)', NO_SPARE, look(SETTLED), 'loading', 'start'],
+  ['none: the worker has settled (SPARE-4)', NO_SPARE, look(SETTLED), 'loading', 'start'],
   ['none: it has, but there is to be no spare', NO_SPARE, look(SETTLED, false), 'none', undefined],
-  ['none: it has, but in a pause (R1)', PAUSED, look(SETTLED), 'none', undefined],
+  ['none: it has, but in a pause (SPARE-1)', PAUSED, look(SETTLED), 'none', undefined],
   ['none: a start asks', NO_SPARE, asked(), 'none', undefined],
   ['loading: it waits', LOADING, { kind: 'ready' }, 'ready', undefined],
   ['loading: ends by itself', LOADING, { kind: 'ended' }, 'none', undefined],
   ['loading: a start asks', LOADING, asked(), 'none', 'give'],
   ['ready: the worker has settled', READY, look(SETTLED), 'ready', undefined],
-  ['ready: there is to be none any more (R2)', READY, look(SETTLED, false), 'none', 'end'],
-  ['ready: a start asks (R3)', READY, asked(), 'none', 'give'],
-  ['ready: a start asks, but it is stopped (R3)', READY, asked({ isStopped: true }), 'none', 'end'],
-  ['ready: a start asks, but the program is another by now (R3)', READY, asked({ isOutdated: true }), 'none', 'end'],
+  ['ready: there is to be none any more (SPARE-2)', READY, look(SETTLED, false), 'none', 'end'],
+  ['ready: a start asks (SPARE-3)', READY, asked(), 'none', 'give'],
+  ['ready: a start asks, but it is stopped (SPARE-3)', READY, asked({ isStopped: true }), 'none', 'end'],
   [
-    'ready: a start asks, but it has ended (R3)',
+    'ready: a start asks, but the program is another by now (SPARE-3)',
+    READY,
+    asked({ isOutdated: true }),
+    'none',
+    'end',
+  ],
+  [
+    'ready: a start asks, but it has ended (SPARE-3)',
     READY,
     asked({ hasEnded: true, isOutdated: true }),
     'ready',
     undefined,
   ],
-  ['ready: the log is another file by now (R2)', READY, { kind: 'log_moved' }, 'none', 'end'],
-  ['ready: the worker ended with 75, so that its program has changed (R2)', READY, ended(75), 'none', 'end'],
+  ['ready: the log is another file by now (SPARE-2)', READY, { kind: 'log_moved' }, 'none', 'end'],
+  ['ready: the worker ended with 75, so that its program has changed (SPARE-2)', READY, ended(75), 'none', 'end'],
   ...[0, 1, 51, 78, null].map(
     (code): Row => [`ready: the worker ended with ${code ?? 'a signal'}`, READY, ended(code), 'ready', undefined],
   ),
@@ -89,7 +95,7 @@ const TABLE: readonly Row[] = [
   ]),
   ...Object.entries(OVER).flatMap(([name, state]): Row[] => [
     [`none: ${name}`, NO_SPARE, look(state), 'none', undefined],
-    [`ready: ${name} (R2)`, READY, look(state), 'none', 'end'],
+    [`ready: ${name} (SPARE-2)`, READY, look(state), 'none', 'end'],
   ]),
 ];
 
@@ -102,7 +108,7 @@ describe('the machine of the spare', () => {
     });
   }
 
-  it('pauses 5, 10, 20 s up to five minutes between spares that end by themselves (R1)', () => {
+  it('pauses 5, 10, 20 s up to five minutes between spares that end by themselves (SPARE-1)', () => {
     const pauses: number[] = [];
     let spare: SpareState = NO_SPARE;
     for (let n = 0; n < 9; n += 1) {
@@ -113,7 +119,7 @@ describe('the machine of the spare', () => {
     assert.deepEqual(pauses, [5, 10, 20, 40, 80, 160, 300, 300, 300]);
   });
 
-  it('never starts a second one, and leaves none behind that nobody wants (R2)', () => {
+  it('never starts a second one, and leaves none behind that nobody wants (SPARE-2)', () => {
     const event: fc.Arbitrary<SpareEvent> = fc.oneof(
       fc.record({
         kind: fc.constant('look' as const),

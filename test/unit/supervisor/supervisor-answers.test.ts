@@ -1,4 +1,4 @@
-// What the supervisor's machine answers to every event in every state (S1 of transition.ts).
+// What the supervisor's machine answers to every event in every state (MACHINE-1).
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Event, State } from '../../../supervisor/machine/machine.ts';
@@ -71,7 +71,7 @@ describe('every event in every state', () => {
   const LATER = { now: AT.now + 60_000, random: 0 };
 
   for (const [event, kinds] of APPLIES)
-    it(`${Object.values(event).join(' ')}: has a defined answer, and changes nothing where it does not apply (S1)`, () => {
+    it(`${Object.values(event).join(' ')}: has a defined answer, and changes nothing where it does not apply (MACHINE-1)`, () => {
       for (const state of SAMPLES) {
         const before = machine(state);
         const after = step(before, event, LATER);
@@ -82,7 +82,7 @@ describe('every event in every state', () => {
     });
 
   for (const [event, kinds] of APPLIES)
-    it(`${Object.values(event).join(' ')}: does something where it applies (S1)`, () => {
+    it(`${Object.values(event).join(' ')}: does something where it applies (MACHINE-1)`, () => {
       for (const kind of new Set(kinds)) {
         const answers = SAMPLES.filter((state) => state.kind === kind).map((state) => {
           const before = machine(state);

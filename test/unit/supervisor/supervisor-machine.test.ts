@@ -108,7 +108,7 @@ const TABLE: readonly Row[] = [
   ['starting: spawn failed', machine(STARTING), unspawned('ENOENT'), 'failed', ['release']],
   ...['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'].map(
     (code): Row => [
-      `starting: no room for a process: ${code} (E5)`,
+      `starting: no room for a process: ${code} (EXIT-5)`,
       machine(STARTING),
       unspawned(code),
       'starting',
@@ -235,7 +235,7 @@ describe('the machine of the supervisor', () => {
     });
   }
 
-  it('waits 0, 1, 4, 16 s after the first four deaths, and fails at the fifth (W3)', () => {
+  it('waits 0, 1, 4, 16 s after the first four deaths, and fails at the fifth (WINDOW-3)', () => {
     let now = 0;
     let current = step(
       step(newMachine(LIMITS), { kind: 'lock_held' }, { now, random: 0 }).machine,
@@ -286,7 +286,7 @@ describe('the machine of the supervisor', () => {
     assert.equal(step(slept, { kind: 'tick' }, late).machine.state.kind, 'running');
   });
 
-  it('spends no start on a worker whose port a stranger has (W5)', () => {
+  it('spends no start on a worker whose port a stranger has (WINDOW-5)', () => {
     const before = machine(STARTING, [AT.now - 10, AT.now]);
     const taken = step(before, { kind: 'address_taken', run: 1, detail: 'port 1 is held by pid 2' }, AT).machine;
     const after = step(taken, exited(null, 'SIGKILL'), AT).machine;

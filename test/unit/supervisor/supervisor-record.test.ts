@@ -30,7 +30,7 @@ function left(t: Cleanup, record: string, window: string) {
 }
 
 describe('takeOver', () => {
-  it('keeps the window of a supervisor that died (D2)', (t) => {
+  it('keeps the window of a supervisor that died (RECORD-2)', (t) => {
     const { window, previous, fault } = left(t, JSON.stringify(DIED), JSON.stringify(WINDOW));
 
     assert.deepEqual([window, fault], [{ starts: [1, 2], crashesInRow: 1 }, undefined]);
@@ -42,14 +42,14 @@ describe('takeOver', () => {
     ['cut', JSON.stringify(WINDOW).slice(0, 20)],
     ['foreign', '{"starts": 3}'],
   ] as const)
-    it(`begins an empty window where its file is ${what}, and says so (D1)`, (t) => {
+    it(`begins an empty window where its file is ${what}, and says so (RECORD-1)`, (t) => {
       const { window, fault } = left(t, JSON.stringify(DIED), text);
 
       assert.deepEqual(window, EMPTY_WINDOW);
       assert.match(fault ?? '', /restart-window\.json/);
     });
 
-  it('begins an empty window in another boot, as is usual (D1)', (t) => {
+  it('begins an empty window in another boot, as is usual (RECORD-1)', (t) => {
     const { window, fault } = left(t, JSON.stringify(DIED), JSON.stringify({ ...WINDOW, boot: 'another' }));
 
     assert.deepEqual([window, fault], [EMPTY_WINDOW, undefined]);

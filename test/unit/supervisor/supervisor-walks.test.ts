@@ -93,7 +93,7 @@ describe('a deadline of the supervisor', () => {
       assertKilledOnce(draining, 5 + LIMITS.stopMs, 'not drained within 8000 ms');
     });
 
-  it('is gone once a stop at once has killed (S5)', () => {
+  it('is gone once a stop at once has killed (MACHINE-5)', () => {
     for (const state of [STARTING, RUNNING, DRAINING]) {
       const { machine: after, effects } = at(machine(state), { kind: 'stop', now: true }, 0);
 
@@ -140,7 +140,7 @@ describe('the budget of the supervisor', () => {
       assert.deepEqual(step(machine(FAILED), event, AT).effects, [{ kind: 'check', final: false }]);
   });
 
-  it('lets a crash after two minutes of health wait as the first one does, and a sooner one longer (W3)', () => {
+  it('lets a crash after two minutes of health wait as the first one does, and a sooner one longer (WINDOW-3)', () => {
     const crashes = { ...machine(RUNNING), window: { starts: [AT.now], crashesInRow: 3 } };
     const sooner = at(crashes, exited(1), LIMITS.resetAfterMs - 1).machine;
     const later = at(crashes, exited(1), LIMITS.resetAfterMs).machine;
@@ -230,7 +230,7 @@ describe('what does not apply', () => {
   for (const [states, events] of changesNothing)
     for (const state of states)
       for (const event of events)
-        it(`changes nothing (S1): ${state.kind}, ${event.kind}`, () => {
+        it(`changes nothing (MACHINE-1): ${state.kind}, ${event.kind}`, () => {
           const before = machine(state);
 
           assert.deepEqual(step(before, event, { now: AT.now + 3_600_000, random: 0 }), {

@@ -1,5 +1,5 @@
-// `svc config check`: reads svc.config.yml and .env as a start would, and tells every fault. Nothing is started or written.
-// The keys of plugins are judged by their own schemas, so their code is loaded; it only registers.
+// `svc config check`: reads svc.config.yml and .env as a start would, and reports every fault. Starts and writes nothing.
+// Plugin code is loaded, but only registers: its own schemas check the keys of plugins.
 import { type ConfigFault, faultLine } from '../../../../shared/config/fault.ts';
 import { MODES, type Mode } from '../../../../shared/config/mode.ts';
 import { CONFIG_FILE } from '../../../../shared/files/paths.ts';
@@ -55,7 +55,7 @@ export const command: Command = {
   },
 };
 
-/** The mode that an option names. Throws `usage`. */
+/** The mode given by an option. Throws `usage`. */
 export function modeOf(value: unknown): Mode {
   const mode = MODES.find((name) => name === value);
   if (mode === undefined)

@@ -1,4 +1,4 @@
-// `svc config show`: the effective configuration, with the source of each value; secrets as ${NAME}.
+// `svc config show`: the effective configuration with the source of each value. Secrets are shown as ${NAME}.
 import { effectiveValues, maskedConfig } from '../../../../shared/config/effective.ts';
 import { type LoadedConfig, loadConfig } from '../../../../shared/config/load.ts';
 import { EXIT } from '../../../../shared/process/exit-codes.ts';
@@ -27,7 +27,7 @@ export const command: Command = {
   },
 };
 
-/** What `--json` prints. */
+/** Output of `--json`. */
 export function showDocument(loaded: LoadedConfig): Readonly<Record<string, unknown>> {
   const sources = effectiveValues(loaded).map(({ path, source, variables }) => [
     path,

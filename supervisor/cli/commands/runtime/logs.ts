@@ -1,5 +1,5 @@
-// `svc runtime logs`: the runtime log across rotations and restarts; without a daemon what the worker itself still has of its lines.
-// With --json one list of lines; with --follow as well a document a line.
+// `svc runtime logs`: the runtime log across rotations and restarts. Without a daemon, the lines that the worker keeps in memory.
+// --json prints one list of lines; with --follow one document for each line.
 import { setTimeout as pause } from 'node:timers/promises';
 import { projectPaths } from '../../../../shared/files/paths.ts';
 import { LOG_LEVELS } from '../../../../shared/log/log-level.ts';
@@ -19,7 +19,7 @@ interface Filter {
   readonly since: number | undefined;
 }
 
-/** No line is `silent`. */
+/** All levels except `silent`, which no line has. */
 const LEVELS = LOG_LEVELS.slice(0, -1);
 const LINES = 100;
 const FOLLOW_MS = 200;
@@ -62,7 +62,7 @@ export const command: Command = {
   },
 };
 
-/** Undefined: all. */
+/** Undefined: all lines. */
 const countOf = (options: Readonly<Record<string, unknown>>): number | undefined =>
   countOption(options, 'lines', 0) ?? (options['since'] === undefined ? LINES : undefined);
 
@@ -83,7 +83,10 @@ function momentOf(text: string): number {
     : moment;
 }
 
-/** Lines that are no JSON (a crash of Node) pass a filter of level, since they are urgent; not one of time or endpoint, since they have none. */
+/**
+ * Lines that are no JSON (a crash of Node) pass a level filter, because they are urgent.
+ * They fail filters by time or endpoint, since they have neither.
+ */
 function passes(line: string, { level, endpoint, since }: Filter): boolean {
   const entry = parseLogLine(line);
   if (entry === undefined) return endpoint === undefined && since === undefined;
@@ -116,12 +119,12 @@ async function follow(
   while (!context.signal.aborted) {
     for (const lines of await source.next()) await showAll(context, lines.filter(accepts));
     if (source.hasGap()) context.print.note('lines may be missing here: they were gone before they could be read');
-    await pause(FOLLOW_MS, undefined, { signal: context.signal }).catch(() => {}); // Ctrl-C is the ordinary end
+    await pause(FOLLOW_MS, undefined, { signal: context.signal }).catch(() => {}); // Ctrl-C is the normal end
   }
   return EXIT.ok;
 }
 
-/** Under a daemon the file, else the worker's own memory: its stdout belongs to its owner. */
+/** With a daemon the file; otherwise the worker's memory, because its stdout belongs to the process manager. */
 const sourceOf = (project: string, running: RunningProject | undefined): LineSource =>
   running === undefined || running.who === 'supervisor' || running.status.owner === 'daemon'
     ? new LogFile(projectPaths(project).runtimeLog)
@@ -130,11 +133,11 @@ const sourceOf = (project: string, running: RunningProject | undefined): LineSou
 interface RecentLines {
   readonly lines: readonly string[];
   readonly next: number;
-  /** Whose lines; not said by a worker of an earlier version. */
+  /** Pid of the worker. An older version does not report it. */
   readonly pid?: number;
 }
 
-/** What a worker keeps of its lines; over a restart the next worker's, which count from the start again. */
+/** The lines that a worker keeps. After a restart the next worker numbers its lines from the start. */
 class WorkerLines implements LineSource {
   readonly #running: RunningProject;
   #after = 0;
@@ -155,7 +158,7 @@ class WorkerLines implements LineSource {
 
   async next(): Promise<readonly (readonly string[])[]> {
     const answer = await this.#ask(this.#after);
-    // The next worker may have as many lines already as the one before had: its number alone does not tell them apart.
+    // The next worker may already have as many lines as the former one, so the pid is compared as well.
     const isOther = answer.next < this.#after || (answer.pid !== undefined && answer.pid !== this.#pid);
     if (isOther) this.#after = 0;
     const { lines, next, pid } = isOther ? await this.#ask(0) : answer;
@@ -171,7 +174,7 @@ class WorkerLines implements LineSource {
     return had;
   }
 
-  /** Nobody there is no lines: the next worker starts from none. */
+  /** Without a worker there are no lines, and the next worker starts from none. */
   #ask(after: number): Promise<RecentLines> {
     return this.#running
       .call('logs', { options: { after } })

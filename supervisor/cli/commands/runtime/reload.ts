@@ -1,4 +1,4 @@
-// `svc runtime reload`: configuration, tokens and .env are read again; a new generation, or the reasons why the old one stays.
+// `svc runtime reload`: reads configuration, tokens and .env again. Prints the new generation, or why the old one stays.
 import type { ReloadResult } from '../../../../shared/api/control.ts';
 import { ERRORS } from '../../../../shared/error-codes.ts';
 import { EXIT } from '../../../../shared/process/exit-codes.ts';
@@ -38,14 +38,14 @@ export const command: Command = {
   },
 };
 
-/** 78, as for every command that a wrong configuration stops. */
+/** Exit code 78, as for every command that an invalid configuration stops. */
 const unreloaded = (error: SvcError): SvcError =>
   new SvcError(error.code, error.message, {
     cause: error,
     hint: 'nothing was reloaded: the generation that serves goes on; `svc config check` checks the file',
   });
 
-/** Under an owner whose end cannot be seen from here the time decides. */
+/** Under a process manager whose end is not visible here, only the time limit decides. */
 function nobodyStarts({ who, status }: RunningProject): () => string | undefined {
   if (who === 'supervisor') return goneProcess(status.supervisorPid, DAEMON_STOPPED);
   return goneProcess(

@@ -1,5 +1,5 @@
-// `svc runtime restart`: the worker drains and ends with 51, whoever its owner is; the command returns when the next one is ready.
-// With --daemon the supervisor is replaced as well (replace-daemon.ts). A configuration that is wrong by now, or a plugin that is broken, ends nothing that runs.
+// `svc runtime restart`: the worker drains and exits with 51 under any process manager. Returns when the next worker is ready.
+// With --daemon the supervisor is replaced, too. An invalid configuration or a broken plugin stops nothing.
 import { SvcError } from '../../../../shared/svc-error.ts';
 import type { Command } from '../../command.ts';
 import { requireRunning } from '../../connect/control-client.ts';

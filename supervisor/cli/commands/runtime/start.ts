@@ -1,4 +1,4 @@
-// `svc runtime start`: in this process (foreground), as a daemon, or once as a test. The last two live in files of their own.
+// `svc runtime start`: in this process (foreground), as a daemon, or once as a test.
 import { MODES, type Mode } from '../../../../shared/config/mode.ts';
 import { EXIT, type ExitCode } from '../../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../../shared/svc-error.ts';
@@ -66,7 +66,7 @@ function readOptions(given: Readonly<Record<string, unknown>>): StartOptions {
 
 const usage = (message: string): SvcError => new SvcError('usage', message, { hint: 'svc runtime start --help' });
 
-/** The worker is this process: no wrapper between it and whoever started the command, but a container's first process (first-process.ts). */
+/** The worker is this process, without a wrapper. Only a container's pid 1 runs it under a shell. */
 async function startForeground(
   { print, json, env }: CommandContext,
   project: string,
@@ -83,7 +83,7 @@ async function startForeground(
   return code;
 }
 
-/** A supervisor that waits to start its worker again holds no writer lock: it is asked for, too. */
+/** A supervisor that waits to restart its worker holds no writer lock, so the supervisor is asked as well. */
 async function refuseBesideDaemon(project: string): Promise<void> {
   const { findRunning } = await import('../../connect/control-client.ts');
   const running = await findRunning(project);

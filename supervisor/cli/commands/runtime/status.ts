@@ -1,4 +1,4 @@
-// `svc runtime status`: 0 up and ready, 1 alive but not ready, 3 nothing there.
+// `svc runtime status`: exit code 0 if up and ready, 1 if alive but not ready, 3 if nothing runs.
 import type { RuntimeStatus } from '../../../../shared/api/control.ts';
 import { callControl } from '../../../../shared/control/control-client.ts';
 import { readOwnFile } from '../../../../shared/files/own-file.ts';
@@ -18,9 +18,9 @@ import { countOption } from '../../options.ts';
 import { cutText, isWell, statusText } from '../../output/status-text.ts';
 import { holdsConfig } from '../../project-lookup.ts';
 
-/** A worker holds the project for a moment before it answers: rather longer than that takes on a busy machine. */
+/** A worker takes the writer lock shortly before it answers. This limit exceeds that time even on a busy machine. */
 const STARTING_MS = 10_000;
-/** A worker that is blocked cannot tell; what the supervisor knows is told then. */
+/** Limit in ms. A blocked worker cannot answer; then only the supervisor's data is shown. */
 const LEDGER_MS = 500;
 const EXITS_TOLD = 10;
 
@@ -34,7 +34,7 @@ export const command: Command = {
     const lines = countOption(options, 'lines', 0) ?? 0;
     const folder = project(hasLiveHost);
     const running = await findRunning(folder);
-    // A supervisor that has stopped answers for a moment longer: there is nothing any more.
+    // A stopped supervisor answers for another moment, but nothing runs any more.
     if (running === undefined || running.status.state === 'stopped') return nothing(folder, print);
     const { status } = running;
     const notes = [
@@ -52,7 +52,7 @@ export const command: Command = {
   },
 };
 
-/** A supervisor knows the ends of its own workers, those in full; the ledger of the worker tells of other owners' too. */
+/** A supervisor knows its own workers' exits in full. The worker's ledger also has exits under other process managers. */
 async function exitsOfAll({ who, status }: RunningProject): Promise<RuntimeStatus['exits']> {
   if (who !== 'supervisor' || status.state !== 'running') return status.exits;
   const worker = (await callControl(WORKER_SOCKET, 'status', { timeoutMs: LEDGER_MS }).catch(() => undefined)) as
@@ -80,7 +80,7 @@ function nothing(project: string, print: Printer): typeof EXIT.absent | typeof E
   return EXIT.absent;
 }
 
-/** A daemon that is gone has its ends on record; a worker after it, or without one, has left its own. */
+/** The last exit: from the record of a daemon that is gone, or from a later worker's own record. */
 function lastEndOf(project: string, exits: RuntimeStatus['exits']): string | undefined {
   const exit = exits.at(-1);
   const record = workerRecord(project);
@@ -106,7 +106,7 @@ function formerExits(project: string): RuntimeStatus['exits'] {
   }
 }
 
-/** Only the worker answers, though a supervisor has started it: its socket was removed, and it makes another one. */
+/** Only the daemon's worker answers: the supervisor's socket was removed and is being recreated. */
 const missingSocket = ({ who, status }: RunningProject): string[] =>
   who === 'worker' && status.owner === 'daemon'
     ? [
@@ -114,13 +114,13 @@ const missingSocket = ({ who, status }: RunningProject): string[] =>
       ]
     : [];
 
-/** Nothing of it is needed before the next start, which would be the wrong moment to learn of it. */
+/** The host does not need the file before its next start, so the operator is warned in time. */
 const missingConfig = (project: string): string[] =>
   holdsConfig(project)
     ? []
     : [`${project} holds no ${CONFIG_FILE}: this host runs on, but its next start fails; put it back`];
 
-/** An old daemon goes on working under a newer command; that is said, not enforced. */
+/** An older daemon works with a newer command. The notice recommends a renewal. */
 const renewal = (version: string | undefined): string[] =>
   version === undefined || version === VERSION
     ? []

@@ -1,4 +1,4 @@
-// `svc runtime stop`: asks for a drain, waits for the end, says what was cut. Where an owner would start it again, that owner's command is named.
+// `svc runtime stop`: drains the host, waits for its end and reports cut work. If a process manager would restart it, names that manager's command.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Cut, ExitRecord } from '../../../../shared/api/control.ts';
@@ -17,11 +17,11 @@ import {
 import { endSilentHost, findSilentHost } from '../../connect/last-resort.ts';
 import { cutText } from '../../output/status-text.ts';
 
-/** A configured drain may take ten minutes; of a supervisor it is known. */
+/** Longest drain that can be configured. A supervisor's record holds the exact limit. */
 const LONGEST_MS = 600_000;
 const BEHIND_DRAIN_MS = 20_000;
 const NOW_MS = 20_000;
-/** The answer to `stop` did not come. */
+/** No answer to `stop` came in time. */
 const SILENT = Symbol('silent');
 const POLL_MS = 25;
 
@@ -57,32 +57,32 @@ interface StopOptions {
   readonly note: (text: string) => void;
 }
 
-/** Nobody answers, or nobody can be asked: what is there is looked for among the processes. */
+/** No process answers or may be asked, so the host is searched for among the processes. */
 function silent(folder: string, error: unknown): { readonly error: unknown } {
   const isSilence = error instanceof SvcError && (error.code === 'timeout' || error.code === 'state_dir_unsafe');
   if (!isSilence || findSilentHost(folder) === undefined) throw error;
   return { error };
 }
 
-/** The pid of what was ended; undefined where there was nothing. */
+/** Returns the pid of the ended process. Undefined if there was none. */
 async function endSilent(folder: string, how: StopOptions): Promise<number | undefined> {
   const host = findSilentHost(folder);
   if (host !== undefined) {
     await endSilentHost(host, how);
     return (host.supervisor ?? host.worker)?.pid;
   }
-  const worker = liveWorker(folder); // its owner would start it again
+  const worker = liveWorker(folder); // its process manager would restart it
   if (worker === undefined) return undefined;
   throw new SvcError('timeout', `pid ${worker.pid}, started by ${worker.owner}, runs but does not answer`, {
     hint: `kill ${worker.pid}`,
   });
 }
 
-/** Gives what was cut. */
+/** Returns the work that was cut. */
 async function stop(project: string, running: RunningProject, { now, note }: StopOptions): Promise<readonly Cut[]> {
   const { who, status } = running;
   const stopping = `stopping ${status.pid === null ? 'the supervisor' : `pid ${status.pid}`}`;
-  // A supervisor answers once all is over, a worker at once: it may refuse.
+  // A supervisor answers `stop` only after the end. A worker answers at once and may refuse, so the note must wait.
   if (who === 'supervisor') note(stopping);
   const process = processToGo(project, running);
   const limitMs = now ? NOW_MS : (liveSupervisor(project)?.stopMs ?? LONGEST_MS) + BEHIND_DRAIN_MS;
@@ -98,20 +98,20 @@ async function stop(project: string, running: RunningProject, { now, note }: Sto
   return isOver ? cutBy(project, status.runtimeId) : stop(project, next, { now, note });
 }
 
-/** Whose end is the end: of a worker that answers in place of its supervisor that one's, too. */
+/** The process whose end is awaited. If a daemon's worker answers in place of its supervisor, that is the supervisor. */
 function processToGo(project: string, { who, status }: RunningProject): ProcessIdentity | undefined {
   const supervisor = who === 'worker' && status.owner === 'daemon' ? findSilentHost(project)?.supervisor : undefined;
   return supervisor ?? identify(status.supervisorPid ?? status.pid ?? 0);
 }
 
-/** It ended before it could answer: another stop, or its death, was quicker, and what was cut is told there; or it had just been replaced. */
+/** The process ended before it answered: another stop or its death came first, or it was just replaced. */
 function goneFirst(error: unknown): undefined | typeof SILENT {
   if (error instanceof SvcError && error.code === 'not_running') return undefined;
   if (error instanceof SvcError && error.code === 'timeout') return SILENT;
   throw error;
 }
 
-/** A worker that had to be killed could not say what it was at: the supervisor's record tells of it. */
+/** A killed worker could not report its running work. The supervisor's exit record is used instead. */
 function cutUnder(project: string, result: unknown): readonly Cut[] {
   const { last, hadWorker } = result as { readonly last: ExitRecord | null; readonly hadWorker: boolean };
   if (!hadWorker || last === null) return [];

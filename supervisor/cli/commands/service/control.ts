@@ -1,4 +1,4 @@
-// `svc service start|stop|status|logs`: what the owner of the machine is asked, in one way for systemd and launchd.
+// `svc service start|stop|status|logs`: the same commands for systemd and launchd.
 import { EXIT } from '../../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../../shared/svc-error.ts';
 import type { Command, CommandContext, Printer } from '../../command.ts';
@@ -94,7 +94,7 @@ const NOT_INSTALLED: ServiceState = {
   detail: null,
 };
 
-/** Throws `not_installed`: exit 3. */
+/** Throws `not_installed`, exit code 3. */
 function installed(context: CommandContext, options: Readonly<Record<string, unknown>>): Service {
   const service = installedServiceFor(context, options);
   if (!service.isInstalled())
@@ -105,7 +105,7 @@ function installed(context: CommandContext, options: Readonly<Record<string, unk
   return service;
 }
 
-/** The worker's own word, over its socket; from another user what its owner was told. */
+/** Asks the worker over its socket. A different user's host is judged by its report to the process manager. */
 async function isReady({ project }: CommandContext, state: ServiceState): Promise<boolean> {
   const running = await findRunning(project()).catch(() => undefined);
   return running?.status.ready ?? state.ready === true;

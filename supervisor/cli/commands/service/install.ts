@@ -1,4 +1,4 @@
-// `svc service install`: renders the unit or agent from deploy/, shows what differs from what is installed, writes it and lets the owner know. Starts nothing.
+// `svc service install`: renders the unit or agent from deploy/, shows the differences, writes and registers it. Starts nothing.
 import { readFileSync } from 'node:fs';
 import { projectPaths } from '../../../../shared/files/paths.ts';
 import { EXIT, type ExitCode } from '../../../../shared/process/exit-codes.ts';

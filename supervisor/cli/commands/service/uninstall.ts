@@ -1,4 +1,4 @@
-// `svc service uninstall`: stops the service, removes its files and nothing else: data, configuration and secrets stay.
+// `svc service uninstall`: stops the service and removes its files. Data, configuration and secrets stay.
 import { EXIT } from '../../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../../shared/svc-error.ts';
 import type { Command } from '../../command.ts';

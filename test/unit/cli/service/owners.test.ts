@@ -47,7 +47,7 @@ describe('knownOwners', () => {
     assert.deepEqual(machine(t).owners(), []);
   });
 
-  it('counts an enabled unit and no other (O1)', (t) => {
+  it('counts an enabled unit and no other (OWNERS-1)', (t) => {
     const { write, enable, owners } = machine(t);
     write('system/svc@alice.service', unit(PROJECT));
     assert.deepEqual(owners(), []);
@@ -58,7 +58,7 @@ describe('knownOwners', () => {
     assert.deepEqual(owners('/srv/svc/bob'), []);
   });
 
-  it('knows a unit by its folder, also through %i of a template, and whatever it is called (O2)', (t) => {
+  it('knows a unit by its folder, also through %i of a template, and whatever it is called (OWNERS-2)', (t) => {
     const { write, enable, owners } = machine(t);
     write('system/svc@.service', unit('/srv/svc/%i'));
     enable('system', 'svc@alice.service', 'svc@.service');
@@ -69,7 +69,7 @@ describe('knownOwners', () => {
     assert.deepEqual(owners('/home/ann/100%'), ['systemd my-bot.service']);
   });
 
-  it('knows it however the folder is written (O2)', (t) => {
+  it('knows it however the folder is written (OWNERS-2)', (t) => {
     const { write, enable, owners } = machine(t);
     for (const [name, folder] of [
       ['home', '%h/bot'],
@@ -107,7 +107,7 @@ describe('knownOwners', () => {
     assert.deepEqual(owners(), ['pm2 bot']);
   });
 
-  it('takes files that cannot be read for none (O3)', (t) => {
+  it('takes files that cannot be read for none (OWNERS-3)', (t) => {
     const { write, enable, owners } = machine(t);
     enable('system', 'gone.service');
     write('pm2/dump.pm2', 'not JSON');

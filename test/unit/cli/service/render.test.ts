@@ -28,13 +28,13 @@ const facts = (changes: Partial<ServiceFacts> = {}): ServiceFacts => ({
 const lineOf = (text: string, key: string): string | undefined => new RegExp(`^${key}=(.*)$`, 'm').exec(text)?.[1];
 
 describe('names of services', () => {
-  it('are svc@ for /srv/svc/<user> and for no other folder (U1)', () => {
+  it('are svc@ for /srv/svc/<user> and for no other folder (SERVICE-NAME-1)', () => {
     assert.equal(systemServiceName('/srv/svc/alice'), 'svc@alice');
     for (const other of ['/srv/svc', '/srv/svc/alice/bot', '/srv/alice', '/srv/svc/Alice B', '/home/alice'])
       assert.equal(systemServiceName(other), undefined, other);
   });
 
-  it('differ for two folders of one name, and hold only what a unit name may (U2)', () => {
+  it('differ for two folders of one name, and hold only what a unit name may (SERVICE-NAME-2)', () => {
     assert.match(userServiceName('/home/ann/bot'), /^svc-bot-[0-9a-f]{6}$/);
     assert.notEqual(userServiceName('/home/ann/bot'), userServiceName('/home/bob/bot'));
     assert.match(userServiceName('/home/ann/bot für Müller %i'), /^svc-bot-f-r-M-ller-i-[0-9a-f]{6}$/);
@@ -60,7 +60,7 @@ describe('the options of Node for a worker', () => {
 });
 
 describe('renderUnit', () => {
-  it('fills every place of every template (R1)', () => {
+  it('fills every place of every template (RENDER-1)', () => {
     for (const name of ['svc@.service', 'svc@.socket', 'user.service', 'user.socket'])
       assert.doesNotMatch(
         renderUnit(template(`systemd/${name}`), facts()).replaceAll(/^#.*$/gm, ''),
@@ -69,11 +69,11 @@ describe('renderUnit', () => {
       );
   });
 
-  it('throws for a name that nobody gives (R1)', () => {
+  it('throws for a name that nobody gives (RENDER-1)', () => {
     assert.throws(() => renderUnit('X=@NOBODY@', facts()), /NOBODY/);
   });
 
-  it('writes a path as each place wants it (R2)', () => {
+  it('writes a path as each place wants it (RENDER-2)', () => {
     const text = renderUnit(template('systemd/user.service'), facts({ project: STRANGE, stateDir: `${STRANGE}/.svc` }));
 
     assert.equal(lineOf(text, 'WorkingDirectory'), '/home/ann/my bot "1" 100%% $HOME & <co>');
@@ -89,7 +89,7 @@ describe('renderUnit', () => {
     assert.ok(lineOf(text, 'ExecStart')?.startsWith('"/opt/a $b/node" '));
   });
 
-  it('refuses a path that cannot be written (R2)', () => {
+  it('refuses a path that cannot be written (RENDER-2)', () => {
     for (const project of ['/a\nExecStartPre=/bin/evil', '/a\u0000b', String.raw`/a\b`])
       assert.throws(() => renderUnit(template('systemd/user.service'), facts({ project })), { code: 'refused' });
   });
@@ -129,7 +129,7 @@ describe('the launch agent', () => {
     renderPlist(template('launchd/agent.plist'), facts({ name: 'io.svc.x', project: STRANGE })),
   ) as Dictionary;
 
-  it('names the project as it is, whatever it holds (R2)', () => {
+  it('names the project as it is, whatever it holds (RENDER-2)', () => {
     assert.equal(agent['WorkingDirectory'], STRANGE);
     assert.equal((agent['ProgramArguments'] as readonly string[]).at(-1), STRANGE);
   });
