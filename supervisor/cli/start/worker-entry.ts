@@ -22,7 +22,7 @@ export const SUPERVISOR_OPTIONS: readonly string[] = [...JITLESS, '--expose-gc',
 /**
  * Options of a worker: MiB for each half of the young generation. A larger one makes floods of deliveries cheaper.
  * It also lets an attacker without a token use that much memory.
- * Up to Node 22 this is V8's default, and V8 rejects cached code if any option is added.
+ * Up to Node 22 the option is left out: V8's default is 16 there, and V8 rejects cached code if an option is added.
  */
 export const WORKER_OPTIONS: readonly string[] = MAJOR > 22 ? ['--max-semi-space-size=8'] : [];
 /** The operator's NODE_OPTIONS win. The command line would override them, so the option is left out. */
