@@ -1,5 +1,5 @@
 // Planted faults in the build with failpoints: a class of the worker is replaced by the decorator that the crash kit has of it, wherever it is imported.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { ROOT } from './output.ts';
@@ -10,7 +10,8 @@ const DECORATED = /\bas Real,?\s*\} from '([^']+)';$/m;
 
 /** Decorators by the file of the class. */
 const decorators = new Map(
-  readdirSync(FOLDER).flatMap((name) => {
+  // A tree without tests is built as well.
+  (existsSync(FOLDER) ? readdirSync(FOLDER) : []).flatMap((name) => {
     const decorated = DECORATED.exec(readFileSync(join(FOLDER, name), 'utf8'))?.[1];
     return decorated === undefined ? [] : [[join(FOLDER, decorated), join(FOLDER, name)] as const];
   }),

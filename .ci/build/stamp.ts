@@ -29,7 +29,9 @@ export function commit(): string {
   return status === 0 ? stdout.trim() : 'unknown';
 }
 
+/** None where the folder is not there: a tree without tests is built as well. */
 function filesBelow(folder: string): string[] {
+  if (!existsSync(join(ROOT, folder))) return [];
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length))

@@ -22,11 +22,11 @@ it('npm start builds, makes a private .env, says what to open, serves, and ends 
   const port = await freePort();
   const { child, output } = npmStart(t, tree, { HTTP_PORT: String(port) });
 
-  const ready = await until(async () => (await fetch(`http://127.0.0.1:${port}/pub/ready`)).status === 200, {
-    what: `ready; so far: ${output()}`,
-    timeoutMs: START_LIMIT_MS,
-    everyMs: 100,
-  });
+  const isServing = async (): Promise<boolean> => (await fetch(`http://127.0.0.1:${port}/pub/ready`)).status === 200;
+  const end = once(child, 'exit').then(([code]) => assert.fail(`ended with ${code}: ${output()}`));
+  end.catch(() => {}); // it also ends where it should
+  const waiting = { what: 'the host to be ready', timeoutMs: START_LIMIT_MS, everyMs: 100 };
+  const ready = await Promise.race([until(isServing, waiting), end]);
   const door = new RegExp(`open +http://127\\.0\\.0\\.1:${port}/`);
   await until(() => door.test(output()), { what: 'the line that says what to open' });
   assert.match(output(), /^type +ping /m);
