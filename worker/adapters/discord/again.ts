@@ -1,7 +1,7 @@
-// Searches the channel for a post whose earlier attempt may have reached Discord, but too long ago for Discord to remember its nonce.
+// Searches the channel for a post that an earlier attempt may have sent. Discord has forgotten the nonce of that attempt by then.
 //
-//   DISCORD-AGAIN-1  Fetched messages carry no nonce, so a post is recognized by its content. It is the bot's own, and newer than the stored send. It
-//                    has the same text, buttons and number of files. No other send has made it.
+//   DISCORD-AGAIN-1  Fetched messages carry no nonce, so a post is recognized by its content. A match is the bot's own message, newer than the stored
+//                    send, with the same text, buttons and file count. No other send has made that message.
 //   DISCORD-AGAIN-2  If the bot may not read the channel's history, nothing is found and the post is sent again.
 
 import type { Link, Outgoing } from '../../sdk/index.ts';

@@ -57,7 +57,7 @@ const clients = new WeakMap<Account, Known>();
 /** Monotonic ms. Process-wide, not per account, because Discord bans the IP address after too many rejected requests. */
 let quietUntil = 0;
 
-/** One client per account. It times closed buckets by the wall clock, so a clock set back would keep them closed. A new client replaces it then. */
+/** One client per account. Its buckets follow the wall clock, so a clock set back would keep buckets closed. A new client is made then. */
 function clientOf(account: Account): Promise<Client> {
   let known = clients.get(account);
   if (known === undefined || known.offsetMs - wallOffsetMs() > CLOCK_STEP_MS) {

@@ -18,7 +18,7 @@ export const MOST_FILE_BYTES = 10_485_760;
 const TIME_LIMIT_MS = 60_000;
 const PLACES = new Set(['cdn.discordapp.com', 'media.discordapp.net']);
 
-/** Opens the files without reading them. Their bytes stream from disk to network. */
+/** Opens the files without reading them. The bytes stream from disk to network. */
 export const filesToSend = (
   files: readonly FileRef[],
   link: Pick<Link<Account>, 'openFile'>,

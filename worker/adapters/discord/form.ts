@@ -1,4 +1,4 @@
-// A multipart form of a message with files. It streams the files, and its length is known in advance.
+// A multipart form of a message with files. Files are streamed, and the form's length is known in advance.
 import { randomUUID } from 'node:crypto';
 import type { Json } from '../../sdk/platform/foreign-json.ts';
 import type { SizedContent } from '../../sdk/platform/sized-file.ts';

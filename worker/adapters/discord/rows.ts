@@ -25,7 +25,7 @@ export function rowsOf(buttons: Post['buttons']): readonly object[] {
   }));
 }
 
-/** Discord refuses buttons without text, so the labels become the text. They are escaped. */
+/** Discord refuses buttons without text, so the labels become the text. The labels are escaped. */
 export function shownText({ text, buttons }: Pick<Post, 'text' | 'buttons'>): string {
   if (text !== '' || buttons.length === 0) return text;
   const labels = Array.from(buttons.map(({ label }) => shortened(label)).join(' · ')).slice(0, MOST_LABELS);

@@ -2,8 +2,8 @@
 //
 //   DISCORD-SEND-1  A post has a nonce derived from its idempotency key, and Discord enforces it. For a few minutes a retry returns the existing
 //                   message. After NONCE_MS the channel is searched for the message first.
-//   DISCORD-SEND-2  A thread under a message has that message's id. It is opened when first used. In private, in a thread or beside a voice channel,
-//                   Discord opens none. The message is answered instead.
+//   DISCORD-SEND-2  A thread under a message has that message's id. The thread is opened when first used. In private, in a thread or beside a voice
+//                   channel, Discord opens none. The message is answered instead.
 //   DISCORD-SEND-3  A post notifies only people whom its text mentions. A reply notifies nobody.
 //   DISCORD-SEND-4  An action whose result exists already, such as the removal of a missing message, succeeds.
 //   DISCORD-SEND-5  The reply to a command is a normal message in the channel or in private. If the bot may not write there, only the command's
@@ -177,7 +177,7 @@ const keyed = (key: string): Json => ({
   enforce_nonce: true,
 });
 
-/** Opens the thread under a message. Its name is taken from the text. */
+/** Opens the thread under a message. The thread's name is taken from the text. */
 function openThread({ thread = '', text }: Post, link: Link<Account>): Promise<Answer> {
   const plain = text
     .replace(/[\\*_~`|<>#[\]\u200b]/g, '')

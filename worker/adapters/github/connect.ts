@@ -4,7 +4,7 @@
 //                     three days. A repeat has the original id, so the inbox drops duplicates.
 //   GITHUB-CONNECT-2  Every `lookMs` after, deliveries that hit an unreachable or failing host are requested. While the newest attempt of a webhook
 //                     fails, only one is requested, as a probe. A delivery that keeps failing is given up after MOST_TRIES.
-//   GITHUB-CONNECT-3  The cursor is the time up to which every failed delivery was handled. It stays where a look could not continue.
+//   GITHUB-CONNECT-3  The cursor is the time up to which every failed delivery was handled. The cursor stays where a look could not continue.
 //   GITHUB-CONNECT-4  A token without access to webhooks recovers no deliveries. That is logged, and the account works otherwise. Any other error
 //                     throws or makes the account `degraded`. The look is repeated, and the cursor stays.
 //   GITHUB-CONNECT-5  Webhooks arrive even without the API. If GitHub cannot confirm the token's owner, the account is `degraded`, and asks again.
@@ -85,7 +85,7 @@ export async function watch(link: Link<Account>, waits: Waits): Promise<void> {
   }
 }
 
-/** Brings the account online. It is `degraded` until GitHub confirms the token's owner. Throws if GitHub refuses the token. */
+/** Brings the account online. The account is `degraded` until GitHub confirms the token's owner. Throws if GitHub refuses the token. */
 async function stand(link: Link<Account>, { recheckMs }: Waits): Promise<void> {
   for (let isFirst = true; !link.signal.aborted; isFirst = false) {
     try {

@@ -1,5 +1,5 @@
 // Discussions over GraphQL, since REST does not offer them. One query finds the discussion and its newest comments.
-// They contain the thread of a reply, and a comment that an earlier attempt may have posted.
+// These comments contain the thread of a reply, and a comment that an earlier attempt may have posted.
 import type { SendResult } from '../../sdk/index.ts';
 import { hasMark, withMark } from './marker.ts';
 import { messageNameOf } from './names.ts';

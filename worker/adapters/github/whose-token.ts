@@ -18,7 +18,7 @@ export async function loginOf(link: GithubLink): Promise<string> {
 
 export const isLogin = (login: string, wanted: string): boolean => login.toLowerCase() === wanted.toLowerCase();
 
-/** Online accounts whose token's owner is unconfirmed. Their sends wait, because the bot might answer itself. */
+/** Online accounts whose token's owner is unconfirmed. Sends of these accounts wait, because the bot might answer itself. */
 const unanswered = new WeakSet<Account>();
 
 export const isUnanswered = ({ account }: GithubLink): boolean => unanswered.has(account);

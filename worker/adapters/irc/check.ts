@@ -1,6 +1,5 @@
-// Tests an account for `svc doctor --endpoint`. It registers as the host does, with the same password, SASL account and service. It joins no channel
-// and quits.
-// Beside a running host this is a second connection under another nick.
+// Tests an account for `svc doctor --endpoint`. The check registers as the host does, with the same password, SASL account and service.
+// The check joins no channel and quits. Beside a running host this is a second connection under another nick.
 import { randomUUID } from 'node:crypto';
 import { TLSSocket } from 'node:tls';
 import type { Client, IrcLine } from 'irc-framework';

@@ -4,11 +4,11 @@
 //                  the cursor, at most two days back. A line has its original msgid, so the inbox drops duplicates. A line without a msgid counts if
 //                  it is newer than the cursor. Private senders are listed page by page, by the time of their latest line.
 //   IRC-HISTORY-2  New messages wait until the missed ones are stored. If an answer takes too long or too many wait, they are stored at once.
-//   IRC-HISTORY-3  The cursor is the server time of the newest stored line. It does not move until all missed messages are stored.
-//   IRC-HISTORY-4  A question that failed temporarily (MESSAGE_ERROR) or got no answer is repeated while the connection lasts. It delays nothing
-//                  else. Until it is answered the account is `degraded`. A target that the server denies is skipped. A late answer to an earlier
-//                  question is ignored, since the repeated question gets all of it. A refusal of another question is ignored, too.
-//   IRC-HISTORY-5  In history the bot's own lines may have another nick, so each nick that the account may use counts as its own.
+//   IRC-HISTORY-3  The cursor is the server time of the newest stored line. The cursor does not move until all missed messages are stored.
+//   IRC-HISTORY-4  A question that failed temporarily (MESSAGE_ERROR) or got no answer is repeated while the connection lasts. The repetition delays
+//                  nothing else. Until it is answered the account is `degraded`. A target that the server denies is skipped. A late answer to an
+//                  earlier question is ignored, since the repeated question gets all of it. A refusal of another question is ignored, too.
+//   IRC-HISTORY-5  In history the bot's own lines may have another nick. Each nick that the account may use counts as the bot's.
 //   IRC-HISTORY-6  Messages beyond the page limit are lost. The account is `degraded` until the rest has arrived, so that its last error shows the
 //                  loss.
 import { createHash } from 'node:crypto';

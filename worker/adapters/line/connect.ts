@@ -3,7 +3,7 @@
 //   LINE-CONNECT-1  A token that LINE rejects fails the account. Any other error is a lost connection, and reconnecting is the caller's job.
 //   LINE-CONNECT-2  A missing, foreign or disabled webhook address would be silent. The account is then `degraded`: it sends, but hears nothing. LINE
 //                   is asked more often. `svc webhooks register` is the remedy.
-//   LINE-CONNECT-3  LINE offers no way to request failed deliveries. It redelivers by itself if the channel enables that.
+//   LINE-CONNECT-3  LINE offers no way to request failed deliveries. LINE redelivers by itself if the channel enables that.
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import { lookNow, nextLook } from '../../sdk/platform/next-look.ts';
 import { call, need } from './client.ts';

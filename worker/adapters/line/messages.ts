@@ -41,7 +41,7 @@ export function messagesOf(post: Post, told: Told): Message[] {
   return messages;
 }
 
-/** People mentioned in a text to a single person. Their names become text. */
+/** People mentioned in a text to a single person. The names of these people become text. */
 export const namedIn = ({ conversation, text }: Post): readonly string[] =>
   isPerson(conversation)
     ? piecesOf(text).flatMap((piece) =>

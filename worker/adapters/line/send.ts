@@ -6,8 +6,8 @@
 //                messages. That counts as sent, with their ids.
 //   LINE-SEND-3  A quote needs the token that came with the message. If the token is unknown or refused, the reply goes without the quote. A mention
 //                that LINE refuses (of a person who left) becomes a name.
-//   LINE-SEND-4  During a delivery to many people LINE reserves their quota, and refuses other pushes as if the month's quota were exhausted. A push
-//                that fits into the rest is `later`.
+//   LINE-SEND-4  During a delivery to many people LINE reserves quota. Other pushes are refused as if the month's quota were exhausted. A push that
+//                fits into the rest is `later`.
 //   LINE-SEND-5  A push holds five messages. Further messages go into further pushes, each with its own retry key.
 import { createHash } from 'node:crypto';
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';

@@ -1,5 +1,5 @@
-// Files in both directions. Outgoing files are sent as base64 within the call, because the implementation may run on another machine and cannot read
-// our paths.
+// Files in both directions. Outgoing files are sent as base64 within the call.
+// The implementation may run on another machine and cannot read our paths.
 // If the account prefers links, the implementation fetches the files itself, and no file is held in memory.
 // Incoming files are fetched by their URL, or requested from the implementation.
 //

@@ -1,8 +1,8 @@
 // Authenticates deliveries by the platform's own rules: HMAC-SHA1 over the raw body for HTTP, the access token for a WebSocket. Pure.
 //
 //   ONEBOT11-VERIFY-1  The signature must be `sha1=` and 40 hexadecimal digits. Every secret and every token is compared in constant time.
-//   ONEBOT11-VERIFY-2  The token is in the header Authorization (`Bearer`, or `Token` in older implementations). It may also be the query parameter
-//                      `access_token`, for implementations that cannot send headers. If both are present, both must be valid.
+//   ONEBOT11-VERIFY-2  The token is in the header Authorization (`Bearer`, or `Token` in older implementations). The token may also be the query
+//                      parameter `access_token`, for implementations that cannot send headers. If both are present, both must be valid.
 //   ONEBOT11-VERIFY-3  A WebSocket of another bot, or with an unknown role, is refused with 403.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { RawRequest, Secret, Verdict } from '../../sdk/index.ts';

@@ -20,7 +20,7 @@ import { type Behind, MARGIN_MS, type Position, type Reached } from './position.
 import { isOfShard, type ShardOf } from './shard.ts';
 
 const PAGE = 100;
-/** Channel types GUILD_FORUM and GUILD_MEDIA. They contain threads, not messages. */
+/** Channel types GUILD_FORUM and GUILD_MEDIA. These channels contain threads, not messages. */
 const THREADS_ALONE: ReadonlySet<unknown> = new Set([15, 16]);
 /** Lower than any channel id. */
 const BEFORE_ALL = '0';

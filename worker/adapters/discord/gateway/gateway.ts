@@ -2,13 +2,13 @@
 //
 //   DISCORD-GATEWAY-1  Dispatches are stored in order of arrival, in batches, each with the position after it. A failed batch is retried. Discord
 //                      replays dispatches that were not stored before the process ended.
-//   DISCORD-GATEWAY-2  An interaction is stored at once and then answered, because Discord waits three seconds. Its batch contains it again, and the
-//                      inbox drops the duplicate.
+//   DISCORD-GATEWAY-2  An interaction is stored at once and then answered, because Discord waits three seconds. The batch contains the interaction
+//                      again, and the inbox drops the duplicate.
 //   DISCORD-GATEWAY-3  After a gap, missed messages are fetched before newer ones are stored, to keep the order. Newer ones wait for `gapMs` at most,
 //                      and no more than MOST_HELD of them. Without these limits the queue would overflow, end the connection, and abort the fetch
 //                      each time.
-//   DISCORD-GATEWAY-4  With more than MOST_WAITING dispatches queued, the connection is ended. It resumes after the last stored dispatch, and Discord
-//                      replays the rest.
+//   DISCORD-GATEWAY-4  With more than MOST_WAITING dispatches queued, the connection is ended. A resume starts after the last stored dispatch, and
+//                      Discord replays the rest.
 
 import type { Arrival, Link } from '../../../sdk/index.ts';
 import { asObject, type Json, textAt } from '../../../sdk/platform/foreign-json.ts';

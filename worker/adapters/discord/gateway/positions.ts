@@ -2,8 +2,8 @@
 //
 //   DISCORD-POSITIONS-1  A cursor stored by one connection contains only committed positions of the others. Slightly older positions are safe,
 //                        because a resume replays.
-//   DISCORD-POSITIONS-2  As many connections are opened as before if that number is near Discord's advice. Their sessions are resumed. Otherwise all
-//                        sessions are dropped, and missed messages are fetched as after any gap.
+//   DISCORD-POSITIONS-2  As many connections are opened as before if that number is near Discord's advice. The saved sessions are resumed. Otherwise
+//                        all sessions are dropped, and missed messages are fetched as after any gap.
 
 import { isObject, type Json, listAt, textAt } from '../../../sdk/platform/foreign-json.ts';
 import { safeJson } from '../../../sdk/text/safe-json.ts';

@@ -2,8 +2,8 @@
 //
 //   DISCORD-COMMANDS-1  Arguments of a kind that Discord supports become options, required ones first. Any other command gets a single option for its
 //                       whole line, parsed as on other platforms. That holds for unsupported kinds or names, and for too many arguments.
-//   DISCORD-COMMANDS-2  One call replaces all commands, and changes nothing if they are equal. They are available in servers and in private with the
-//                       bot.
+//   DISCORD-COMMANDS-2  One call replaces all commands, and changes nothing if they are equal. Commands are available in servers and in private with
+//                       the bot.
 //   DISCORD-COMMANDS-3  Discord refuses all commands if it refuses one. Number limits are therefore clamped to its range, and choices dropped if they
 //                       do not fit.
 

@@ -3,7 +3,7 @@
 //   DISCORD-INTERACTIONS-1  The delivery id is the interaction's id, so the inbox drops a duplicate that came over both ways. The token is never
 //                           stored.
 //   DISCORD-INTERACTIONS-2  A command is answered with "thinking…", visible to its person only. The reply is a normal message of the channel with a
-//                           nonce against duplicates. It removes "thinking…". A press is acknowledged without text.
+//                           nonce against duplicates. The reply removes "thinking…". A press is acknowledged without text.
 //   DISCORD-INTERACTIONS-3  Options become arguments by name, unless the command was announced with a single option for its whole line.
 
 import type { Arrival } from '../../../sdk/index.ts';

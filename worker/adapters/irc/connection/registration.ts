@@ -10,7 +10,7 @@ import type { Account } from '../config.ts';
 import { MORE_NICKS, nickForTry } from './nick.ts';
 import type { SessionTiming } from './timing.ts';
 
-/** Options of the client library. Its reconnects and its answers to CTCP are off. */
+/** Options of the client library. The library's reconnects and answers to CTCP are off. */
 export function clientOptions(account: Account, { pingMs }: Pick<SessionTiming, 'pingMs'>): ClientOptions {
   return {
     host: account.server,

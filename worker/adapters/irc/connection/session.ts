@@ -1,7 +1,7 @@
 // One connection to one server, from socket to end.
 //
 //   IRC-SESSION-1  `run` resolves when the link's signal ends the connection, and throws when it is lost. The account is `online` once nick and
-//                  channels are settled. It is `degraded` while a channel is not joined or missed messages are outstanding.
+//                  channels are settled. The account is `degraded` while a channel is not joined or missed messages are outstanding.
 //   IRC-SESSION-2  While the wanted nick is in use, an alternate is used. The wanted nick is regained as soon as it is free, and the service login is
 //                  repeated.
 //   IRC-SESSION-3  A refusal of the account itself (password, SASL, service, ban, invalid nick) throws `accountFailed`, to avoid a loop.
@@ -30,7 +30,7 @@ export interface SessionOptions {
 }
 
 const QUIT_MS = 2_000;
-/** Refusals of the wanted nick. They name the nick as if a message to it had been refused. */
+/** Refusals of the wanted nick. Such a numeric looks like the refusal of a message to that nick. */
 const OF_NICK: ReadonlySet<string> = new Set(['432', '433', '436']);
 
 export class IrcSession {

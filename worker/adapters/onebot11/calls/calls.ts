@@ -1,7 +1,7 @@
 // Calls over a WebSocket. Each has an id (`echo`), which its answer repeats.
 //
-//   ONEBOT11-CALLS-1  A sent call without an answer throws, at the time limit or when the socket closes. Its outcome is unknown.
-//   ONEBOT11-CALLS-2  A call that could not be sent throws `endpoint_unavailable`. It had no effect.
+//   ONEBOT11-CALLS-1  A sent call without an answer throws, at the time limit or when the socket closes. The call's outcome is unknown.
+//   ONEBOT11-CALLS-2  A call that could not be sent throws `endpoint_unavailable`. The call had no effect.
 import { SvcError } from '../../../../shared/svc-error.ts';
 import { type Json, textAt } from '../../../sdk/platform/foreign-json.ts';
 import { type Answer, readAnswer } from './answer.ts';
@@ -49,7 +49,7 @@ export class Calls {
     return true;
   }
 
-  /** Rejects the open calls of a closed socket. Their outcome is unknown. */
+  /** Rejects the open calls of a closed socket. The outcome of these calls is unknown. */
   lost(channel: Channel, reason: string): void {
     for (const [echo, call] of this.#open) if (call.channel === channel) this.#drop(echo, reason);
   }

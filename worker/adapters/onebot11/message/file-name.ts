@@ -1,5 +1,5 @@
 // Ids of incoming files, and the fields they encode. Pure. An id alone suffices to request the bytes, even after a restart.
-// It contains the kind, the platform's file id, the URL if known, and the group.
+// The id contains the kind, the platform's file id, the URL if known, and the group.
 
 import type { FileRef } from '../../../sdk/index.ts';
 import { type Json, textAt } from '../../../sdk/platform/foreign-json.ts';
