@@ -109,7 +109,7 @@ describe('IRC session', () => {
     assert.equal((await irc.send(post('k1', 'svcbot', 'whose nick is that?'), link)).kind, 'sent');
   });
 
-  it('says without codes what a channel takes with none, once, and is plain there from then on (O2)', async (t) => {
+  it('says without codes what a channel takes with none, once, and is plain there from then on (IRC-POSTING-2)', async (t) => {
     const server = await scriptedIrc(t, {
       answer: (line) =>
         /^PRIVMSG #plain .*\u0002/.test(line) ? [':s 404 svcbot #plain :Formatting codes are blocked'] : undefined,

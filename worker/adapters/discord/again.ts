@@ -1,8 +1,8 @@
-// A post whose attempt before may have reached Discord so long ago that it knows the nonce no more: it is looked for in its channel.
+// Searches the channel for a post that an earlier attempt may have sent. Discord has forgotten the nonce of that attempt by then.
 //
-//   A1  It is known by what it shows, since no message that is fetched has its nonce: the bot's own, with the same text, buttons and number of
-//       files, posted since the send was stored, and none that another send has made.
-//   A2  Where the bot may not read what was said, nothing is found, and it is posted.
+//   DISCORD-AGAIN-1  Fetched messages carry no nonce, so a post is recognized by its content. A match is the bot's own message, newer than the stored
+//                    send, with the same text, buttons and file count. No other send has made that message.
+//   DISCORD-AGAIN-2  If the bot may not read the channel's history, nothing is found and the post is sent again.
 
 import type { Link, Outgoing } from '../../sdk/index.ts';
 import { asObject, isObject, type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -11,27 +11,27 @@ import type { Account } from './config.ts';
 import { CLOCK_MARGIN_MS } from './gateway/position.ts';
 import { messageId, messagesIn, snowflakeAt } from './place.ts';
 
-/** What people see of a message. */
+/** The visible parts of a message, used for comparison. */
 export interface Shown {
   readonly content: string;
-  /** Tokens of its buttons, in their order. */
+  /** Tokens of the buttons, in the order of the buttons. */
   readonly buttons: readonly string[];
   readonly files: number;
 }
 
-/** Those of a send that may be there already; each is found once, in their order. */
+/** Possible earlier copies of a send. Each copy is handed out once, oldest first. */
 export interface Before {
   take(shown: Shown): Json | undefined;
 }
 type Later = Extract<Answer, { readonly kind: 'later' }>;
 
 const PAGE = 100;
-/** What was said in a channel since. */
+/** Limit on pages of channel history that one search reads. */
 const MOST_PAGES = 50;
 
 export const NOTHING_BEFORE: Before = { take: () => undefined };
 
-/** Throws when it is not known. */
+/** Throws if the history cannot be read, since the answer is then unknown. */
 export async function postedBefore(
   { search = { from: Date.now(), others: [] } }: Pick<Outgoing, 'search'>,
   channel: string,
@@ -50,7 +50,8 @@ export async function postedBefore(
     const found = answer.kind === 'ok' && Array.isArray(answer.json) ? answer.json.filter(isObject).toReversed() : [];
     ours.push(
       ...found.filter(
-        (one) => authorOf(one) === bot && !others.has(messageId(channel, textAt(one, 'id') ?? '')), // A1
+        // the bot's own messages that no other send has made
+        (one) => authorOf(one) === bot && !others.has(messageId(channel, textAt(one, 'id') ?? '')),
       ),
     );
     after = textAt(found.at(-1) ?? {}, 'id') ?? after;
@@ -75,5 +76,5 @@ function shownIn(message: Json): Shown {
 
 const isSame = (a: Shown, b: Shown): boolean => JSON.stringify(plain(a)) === JSON.stringify(plain(b));
 
-/** Discord takes blanks away at the ends. */
+/** Discord trims whitespace at both ends of a text. */
 const plain = ({ content, buttons, files }: Shown): unknown => [content.trim().replace(/\s+/g, ' '), buttons, files];

@@ -1,5 +1,5 @@
-// What Discord says of an account (`svc doctor --endpoint`): whose token it is, what is switched on, where interactions go, how many sessions are
-// left. It asks and opens no connection: another session would not hurt, but count.
+// Asks Discord about an account for `svc doctor --endpoint`: the token's owner, enabled intents, the interactions address, the sessions left.
+// The check opens no gateway connection, because each one counts against the daily limit of sessions.
 
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
 import { asObject, countAt, type Json, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -7,7 +7,7 @@ import { type Answer, call } from './client.ts';
 import { type Account, accountFault, opensGateway, takesInteractions } from './config.ts';
 import { addressFault, addressRemedy, KEY_REMEDY, keyFault } from './interactions/address.ts';
 
-/** Flags of an application: the intent for any number of servers, and for few. */
+/** Flags of an application. The first bit of a pair is for bots in any number of servers, the second for bots in few. */
 const SWITCHES = {
   GUILD_PRESENCES: (1 << 12) | (1 << 13),
   GUILD_MEMBERS: (1 << 14) | (1 << 15),

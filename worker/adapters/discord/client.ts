@@ -1,11 +1,13 @@
-// Calls of Discord's API through its client @discordjs/rest, loaded at the first one: who has no Discord account does not pay for it.
+// Calls Discord's API through its client @discordjs/rest. The first call loads the client, so a host without Discord accounts never loads it.
 //
-//   C1  One call is one request. The client knows the buckets of the routes and the global limit; where it would wait, the call is not made and
-//       the answer is `later`, because the host waits and repeats. A bucket is that of its route and channel; the global limit holds the account.
-//   C2  What is known not to have happened has an answer: `later`, or `refused` with Discord's words. What may have happened throws. A token that
-//       is refused throws `accountFailed`.
-//   C3  Discord shuts out an address after 10,000 requests in 10 minutes that it had to refuse: at 8,000 nothing is asked until they are over.
-//   C4  No error holds the address or the body of a call: tokens of interactions are in the one, texts in the other.
+//   DISCORD-CLIENT-1  One call is one request. The client knows the rate limit buckets of routes and the global limit. If the client would wait, no
+//                     request is made and the answer is `later`. The host then waits and retries. A bucket limits one route in one channel, the
+//                     global limit the whole account.
+//   DISCORD-CLIENT-2  A call that certainly had no effect is answered with `later`, or with `refused` and Discord's text. A call that may have had an
+//                     effect throws. A rejected token throws `accountFailed`.
+//   DISCORD-CLIENT-3  Discord bans an IP address after 10,000 rejected requests in 10 minutes. At 8,000 this process stops asking until those minutes
+//                     end.
+//   DISCORD-CLIENT-4  No error contains the URL or body of a call. The URL may hold an interaction's token, the body a user's text.
 import type { REST, RESTOptions, RouteLike } from '@discordjs/rest';
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import { asObject, type Json } from '../../sdk/platform/foreign-json.ts';
@@ -22,7 +24,7 @@ export interface Call {
   readonly body?: Json | readonly Json[];
   readonly form?: Form;
   readonly query?: Readonly<Record<string, string>>;
-  /** Left out where the address holds a token of its own. */
+  /** Send no bot token. Used if the URL holds a token of its own. */
   readonly anonymous?: true;
 }
 
@@ -47,15 +49,15 @@ interface Client {
 
 interface Known {
   readonly client: Promise<Client>;
-  /** How far the wall clock was from the monotonic one. */
+  /** Difference between the wall clock and the monotonic clock when the client was made. */
   readonly offsetMs: number;
 }
 const clients = new WeakMap<Account, Known>();
 
-/** C3. Of this process, as the count is: Discord shuts out the address, not an account. Monotonic ms. */
+/** Monotonic ms. Process-wide, not per account, because Discord bans the IP address after too many rejected requests. */
 let quietUntil = 0;
 
-/** One an account. It knows by the wall clock how long a bucket is closed: once that is set back, it has to forget them. */
+/** One client per account. Its buckets follow the wall clock, so a clock set back would keep buckets closed. A new client is made then. */
 function clientOf(account: Account): Promise<Client> {
   let known = clients.get(account);
   if (known === undefined || known.offsetMs - wallOffsetMs() > CLOCK_STEP_MS) {
@@ -76,8 +78,8 @@ async function makeClient({ token, apiUrl }: Account): Promise<Client> {
     offset: 0,
     timeout: TIME_LIMIT_MS,
     rejectOnRateLimit: () => true,
-    handlerSweepInterval: 0, // idle-routes.ts
-    hashSweepInterval: 0, // one for each kind of route
+    handlerSweepInterval: 0, // the timer is off, because IdleRoutes removes unused routes before each call
+    hashSweepInterval: 0, // at most one entry for each kind of route
     invalidRequestWarningInterval: INVALID_STEP,
     makeRequest: callDiscord as unknown as RESTOptions['makeRequest'],
   }).setToken(token.reveal());
@@ -91,7 +93,7 @@ interface Request extends Omit<PlatformCall, 'body'> {
   readonly body?: PlatformCall['body'] | null;
 }
 
-/** The token goes to the address that was configured, and nowhere that an answer names. */
+/** Sends the token to the configured API only, never to a URL taken from a response. */
 async function callDiscord(url: string, { method, headers = {}, body, signal }: Request): Promise<PlatformAnswer> {
   const answer = await callPlatform(url, { method, headers, body: body ?? undefined, signal });
   if (answer.status >= 300 && answer.status < 400) throw new Error(`Discord answered ${answer.status}`);
@@ -116,12 +118,12 @@ export async function call({ account }: Caller, { method, path, ...more }: Call)
   } catch (error) {
     const answer = failed(error, `${method} ${safePath(path)}`);
     if (answer.kind !== 'refused' || answer.status !== 401 || more.anonymous === true) return answer;
-    clients.delete(account); // it has forgotten its token
+    clients.delete(account); // the client drops its token after a 401
     throw accountFailed(`Discord refuses the token: ${answer.reason}`, REMEDY);
   }
 }
 
-/** The answer to a call without which it does not go on. */
+/** The response to a call that must succeed. Throws otherwise. */
 export async function need(caller: Caller, request: Call): Promise<unknown> {
   const answer = await call(caller, request);
   if (answer.kind === 'ok') return answer.json;
@@ -131,11 +133,13 @@ export async function need(caller: Caller, request: Call): Promise<unknown> {
   );
 }
 
-/** C4. */
+/** Hides the token of an interaction or webhook, and the query, because this path appears in errors. */
 const safePath = (path: string): string =>
   path.replace(/^(\/(?:interactions|webhooks)\/\d+\/)[^/]+/, '$1…').replace(/\?.*$/s, '');
 
-/** C2. The client's errors are told apart by what they hold. */
+/**
+ * Turns an error of the client into `later` or `refused` if the call certainly had no effect. The client's errors differ only in their properties.
+ */
 function failed(thrown: unknown, what: string): Answer {
   const error = asObject(thrown);
   if ('timeToReset' in error && 'sublimitTimeout' in error) {

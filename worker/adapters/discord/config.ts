@@ -13,7 +13,7 @@
 //           publicKeys: ['<64 hexadecimal digits>']   # General Information; two while one is renewed
 import { t, type Values } from '../../sdk/index.ts';
 
-/** Names of gateway intents, and their bits. */
+/** Gateway intents and their bits. */
 const INTENTS = {
   GUILDS: 1 << 0,
   GUILD_MEMBERS: 1 << 1,
@@ -94,7 +94,7 @@ export const opensGateway = ({ mode }: Pick<Account, 'mode'>): boolean => mode !
 export const intentBits = ({ intents }: Pick<Account, 'intents'>): number =>
   intents.reduce((bits, name) => bits | INTENTS[name], 0);
 
-/** What keeps this account from working at all, with its remedy. Never quotes a secret. */
+/** The reason and remedy if the configuration itself keeps the account from working. Never quotes a secret. */
 export function accountFault(of: Account): { readonly reason: string; readonly remedy: string } | undefined {
   if (!/^[\w.-]{20,200}$/.test(of.token.reveal()))
     return {

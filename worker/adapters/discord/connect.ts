@@ -1,4 +1,5 @@
-// The life of an account: asks whether its token is good and of this application, then holds the gateway, or waits for its end.
+// Runs one account: checks that its token is valid and belongs to the application. Then holds the gateway, or waits for the end in mode
+// `interactions`.
 
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import { asObject, type Json, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -11,7 +12,7 @@ import { KEY_REMEDY, keyFault, watchAddress } from './interactions/address.ts';
 import { deferredOfAccount } from './interactions/deferred.ts';
 import { originalOf } from './send.ts';
 
-/** Resolves when the link's signal ends it; throws when it is lost. Coming back is the caller's. */
+/** Resolves when the link's signal aborts. Throws when the connection is lost. Reconnecting is the caller's job. */
 export async function connect(link: Link<Account>, timing: GatewayTiming): Promise<void> {
   const { account } = link;
   const fault = accountFault(account);

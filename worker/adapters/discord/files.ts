@@ -1,7 +1,7 @@
-// Files: up with the message that shows them, down by the message that they came with.
+// Uploads files together with their message. Downloads a file through the message that contains it.
 //
-//   F1  The address of an attachment is valid for a day: it is asked for anew, through the message.
-//   F2  The bytes are fetched without the token, from Discord's own places for files (or, for an API on another machine, from its host).
+//   DISCORD-FILES-1  Discord's URL of an attachment is valid for a day. A fresh URL is read from the message before each download.
+//   DISCORD-FILES-2  Bytes are fetched without the token, and only from Discord's file hosts. With another API host configured, only from that host.
 
 import type { FileRef, Link } from '../../sdk/index.ts';
 import { fileBody } from '../../sdk/platform/file-body.ts';
@@ -13,19 +13,19 @@ import type { Account } from './config.ts';
 import type { SentFile } from './form.ts';
 import { isSnowflake, shownIn } from './place.ts';
 
-/** What Discord takes from a bot, each. */
+/** Discord's limit for one file of a bot. */
 export const MOST_FILE_BYTES = 10_485_760;
 const TIME_LIMIT_MS = 60_000;
 const PLACES = new Set(['cdn.discordapp.com', 'media.discordapp.net']);
 
-/** Opened, and not yet read: their bytes go to the network as they come from the disk. */
+/** Opens the files without reading them. The bytes stream from disk to network. */
 export const filesToSend = (
   files: readonly FileRef[],
   link: Pick<Link<Account>, 'openFile'>,
 ): Promise<readonly SentFile[]> =>
   Promise.all(files.map(async (file) => ({ ...(await openSized(file, link)), name: file.name, type: file.mime })));
 
-/** F1. Throws when Discord does not hand it over. */
+/** Asks the message for a fresh URL, since an attachment's URL is valid for a day. Throws if Discord refuses the file. */
 export async function fetchFile(file: FileRef, link: Link<Account>): Promise<ReadableStream<Uint8Array>> {
   const [channel = '', message = '', attachment = '', ...rest] = file.id.split('/');
   if (rest.length > 0 || ![channel, message, attachment].every(isSnowflake))
@@ -42,7 +42,7 @@ export async function fetchFile(file: FileRef, link: Link<Account>): Promise<Rea
   throw new Error(`${file.name} could not be fetched from Discord: HTTP ${response.status}`);
 }
 
-/** F2. */
+/** Whether the URL is one of Discord's file hosts, or the configured API's host. */
 function isPlaceOfFiles(address: string, { apiUrl }: Account): boolean {
   const [at, api] = [new URL(address), new URL(apiUrl)];
   return (

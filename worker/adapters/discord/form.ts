@@ -1,4 +1,4 @@
-// A message with files as one form: written as it is read, with its length told before.
+// A multipart form of a message with files. Files are streamed, and the form's length is known in advance.
 import { randomUUID } from 'node:crypto';
 import type { Json } from '../../sdk/platform/foreign-json.ts';
 import type { SizedContent } from '../../sdk/platform/sized-file.ts';
@@ -12,7 +12,7 @@ export interface Form extends AsyncIterable<Uint8Array> {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Each reading of it reads the files anew. */
+/** Each read of the form reads the files anew. */
 export function formOf(json: Json, files: readonly SentFile[]): Form {
   const boundary = `svc-${randomUUID()}`;
   const part = (name: string, type: string): string =>
@@ -43,6 +43,6 @@ export function formOf(json: Json, files: readonly SentFile[]): Form {
 
 const BREAK = Buffer.from('\r\n');
 
-/** In a header nothing may end a name or a line. */
+/** Removes characters that could end the quoted name or the header line. */
 const nameIn = ({ name }: SentFile): string => name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}";\\/]/gu, '_');
 const typeOf = ({ type }: SentFile): string => (/^[\w.+-]+\/[\w.+-]+$/.test(type) ? type : 'application/octet-stream');

@@ -1,5 +1,5 @@
-// Who administers a server: its owner, and who has a role that may; and which role there is the bot's own. Asked of Discord where somebody writes
-// there, and kept for a while.
+// Administrators of a server: its owner, and members with an administering role. Also the bot's own role there.
+// Discord is asked when a person writes in the server, and the answer is cached.
 
 import { asObject, type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
 import { type Caller, need } from './client.ts';
@@ -7,7 +7,7 @@ import type { Account } from './config.ts';
 import { isAdministering } from './place.ts';
 
 const KEPT_MS = 600_000;
-/** After a call that failed: until then nobody administers. */
+/** After a failed call the server has no known administrators for this time. */
 const FAILED_MS = 60_000;
 const MOST = 2_500;
 const PATIENCE_MS = 5_000;
@@ -16,14 +16,14 @@ interface Guild {
   readonly until: number;
   readonly owner: string | undefined;
   readonly roles: ReadonlySet<string>;
-  /** Bot → the role that Discord made for it. */
+  /** Bot to the role that Discord made for it. */
   readonly ofBots: ReadonlyMap<string, string>;
 }
 
 export class GuildAdmins {
   readonly #guilds = new Map<string, Guild>();
 
-  /** Asks for those that are not known. Never rejects, and keeps nobody waiting for long. */
+  /** Asks for servers that are not cached. Never rejects, and limits the wait. */
   async prepare(guilds: Iterable<string>, now: number, ask: (guild: string) => Promise<Json>): Promise<void> {
     const unknown = [...new Set(guilds)].filter((guild) => (this.#guilds.get(guild)?.until ?? 0) <= now);
     if (unknown.length === 0) return;
@@ -40,16 +40,16 @@ export class GuildAdmins {
 
   isAdmin(guild: string, user: string, roles: readonly string[]): boolean {
     const known = this.#guilds.get(guild);
-    // The role that everybody has is named like the server.
+    // The role of all members has the id of the server.
     return known !== undefined && (known.owner === user || [guild, ...roles].some((role) => known.roles.has(role)));
   }
 
-  /** Discord offers it where somebody types the bot's name: it is called like it. */
+  /** The role that Discord made for the bot. Discord suggests it when a person types the bot's name, since both have the same name. */
   roleOf(guild: string, bot: string): string | undefined {
     return this.#guilds.get(guild)?.ofBots.get(bot);
   }
 
-  /** Its roles have changed. */
+  /** Forgets a server, because its roles have changed. */
   forget(guild: string): void {
     this.#guilds.delete(guild);
   }
@@ -80,7 +80,7 @@ export function guildAdminsOf(account: Account): GuildAdmins {
   return known;
 }
 
-/** Before what was said there is read. Never rejects, and keeps nobody waiting for long. */
+/** Call before messages of these servers are parsed. Never rejects, and limits the wait. */
 export const prepareGuilds = (caller: Caller, guilds: Iterable<string>): Promise<void> =>
   guildAdminsOf(caller.account).prepare(guilds, performance.now(), async (guild) =>
     asObject(await need(caller, { method: 'GET', path: `/guilds/${guild}` })),

@@ -1,9 +1,9 @@
-// What @discordjs/rest keeps for each route that it has called: with the address of an interaction in it, one for each command that somebody
-// ever gave. Its own sweep comes once an hour, from a timer that keeps a client of an account that is gone. So that is off, and they are
-// forgotten here.
+// Removes unused routes that @discordjs/rest caches. A route with an interaction's URL is cached for each command ever given.
+// The client's own sweep runs hourly, from a timer that keeps the clients of removed accounts in memory. That timer is off, and routes are removed
+// here.
 import type { REST } from '@discordjs/rest';
 
-/** A busy account's channels, and what was answered in the last moments. */
+/** Room for the channels of a busy account and for recent interactions. */
 const MOST_ROUTES = 500;
 
 export class IdleRoutes {
@@ -15,14 +15,14 @@ export class IdleRoutes {
   }
 
   /**
-   * To be called before a call. Routes that Discord has closed for a while are kept, and those whose call is on its way; one whose call was
-   * begun in the same turn may be forgotten: that call goes on.
+   * Call before each request. Keeps routes that Discord has closed for a while, and routes with a request in flight. A route whose request began in
+   * the same turn of the event loop may be removed. That request still completes.
    */
   forget(): void {
     const { handlers } = this.#rest;
     if (handlers.size <= this.#most) return;
     handlers.sweep(({ inactive }) => inactive);
-    // Where most are in use, they are looked through again only once there are twice as many.
+    // If most routes are in use, the next scan waits until there are twice as many.
     this.#most = Math.max(MOST_ROUTES, 2 * handlers.size);
   }
 }

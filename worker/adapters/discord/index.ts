@@ -1,8 +1,8 @@
-// discord: a bot of Discord, over the gateway, interactions over HTTP, or both, through Discord's clients @discordjs/rest and @discordjs/ws.
+// The Discord adapter: a bot over the gateway, over HTTP interactions, or both. Uses Discord's clients @discordjs/rest and @discordjs/ws.
 //
-// In: config.ts (account) → connect.ts → shards.ts → shard.ts (one connection) → gateway.ts (order, position.ts) or verify.ts → webhook.ts; both → parse.ts
-// and interactions.ts → inbox. After a gap: catch-up.ts. Out: send.ts (again.ts, rows.ts,
-// files.ts, text.ts) over client.ts; commands.ts for the menu.
+// In: config.ts (account) → connect.ts → shards.ts → shard.ts (one connection) → gateway.ts (order, position.ts) or verify.ts → webhook.ts;
+// both → parse.ts and interactions.ts → inbox. After a gap: catch-up.ts.
+// Out: send.ts (again.ts, rows.ts, files.ts, text.ts) over client.ts; commands.ts for the menu.
 import { defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
 import { account, accountFault, takesInteractions } from './config.ts';
@@ -34,7 +34,7 @@ export const discord = defineAdapter({
     files: { maxBytes: MOST_FILE_BYTES },
     idempotent: { forMs: NONCE_MS },
   },
-  // The buckets of channels are Discord's to say, and kept by its client.
+  // A general limit only. Discord announces the limits of channels, and its client keeps them.
   rate: { perSecond: 45 },
   webhook: { verify, parse, answer, takes: takesInteractions, register },
   connect: (link) => connect(link, TIMING),

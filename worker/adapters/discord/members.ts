@@ -1,5 +1,5 @@
-// Who said what the history tells. It names the authors alone; who they are in the server (roles, the name there) is told with new messages. So
-// Discord is asked for who wanted something of the bot, once each: commands may be for administrators alone.
+// Completes messages from a channel's history with the authors' roles and names in the server. History lacks them, while live messages contain them.
+// Each author who addressed the bot is asked for once, because some commands are for administrators only.
 
 import { asObject, type Json, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
 import { looksLikeCommand } from '../../sdk/text/command-sign.ts';
@@ -13,7 +13,7 @@ export class Members {
     this.#ask = ask;
   }
 
-  /** The messages, in their order, with `member` where somebody wanted something. */
+  /** The messages in the same order, with `member` added if the message addresses the bot. */
   async completed(messages: readonly Json[], context: Context): Promise<readonly Json[]> {
     const whole: Json[] = [];
     for (const message of messages)

@@ -1,12 +1,12 @@
-// What the gateway dispatches → what arrived. Pure.
+// Turns gateway dispatches into events for the inbox. Pure.
 //
-//   P1  Ids of deliveries begin with the application. Messages, edits and interactions have ids of Discord, so that what is replayed, or
-//       fetched from the history of a channel, is taken once; what has none (a reaction) has that of its session and its number in it.
-//   P2  A change is an edit when it says when it was edited: Discord also tells of links that were unfolded.
-//   P3  The bot is spoken to in private, by a mention, and by a reply to it. A mention at the beginning is not part of the text. The role that
-//       Discord made for the bot means it, too: where its name is typed, both are offered and look alike.
-//   P4  What other bots and webhooks do is left out, unless the account wants it.
-//   P5  What is not understood is left out; events that the account names under `events` arrive as they came.
+//   DISCORD-PARSE-1  Ids of deliveries begin with the application. Messages, edits and interactions use Discord's ids, so replays and fetched history
+//                    are recognized as duplicates. Events without an id, such as reactions, use their session and sequence number.
+//   DISCORD-PARSE-2  An update counts as an edit only with an edit time. Discord also sends updates for link previews.
+//   DISCORD-PARSE-3  A message addresses the bot in private, by mention, or as a reply to the bot. A leading mention is removed from the text.
+//                    Discord's role for the bot counts as a mention, because it looks like the bot's name when typed.
+//   DISCORD-PARSE-4  Events of other bots and of webhooks are ignored, unless the account enables them.
+//   DISCORD-PARSE-5  Unknown events are ignored. Events listed under `events` of the account arrive unchanged.
 
 import type { Arrival } from '../../sdk/index.ts';
 import { type Json, listAt, objectAt, textAt, textsAt } from '../../sdk/platform/foreign-json.ts';
@@ -14,7 +14,7 @@ import { interactionArrivals } from './interactions/interactions.ts';
 import { conversationOf, filesOf, messageId, NOBODY, nameOf, shownIn, timeOf } from './place.ts';
 import { plainWhereText, segmentsOf, withoutMention } from './text.ts';
 
-/** One dispatch. */
+/** One dispatch of a session. */
 export interface Told {
   readonly type: string;
   readonly data: Json;
@@ -24,26 +24,26 @@ export interface Told {
 
 export interface Context {
   readonly application: string;
-  /** The user that our bot is. */
+  /** User id of our bot. */
   readonly bot: string | undefined;
   readonly now: number;
   readonly events: readonly string[];
-  /** What other bots do is taken, too. */
+  /** Whether events of other bots count. */
   readonly bots: boolean;
-  /** Whether this person administers that server. */
+  /** Whether this person administers the server. */
   isAdmin(guild: string, user: string, roles: readonly string[]): boolean;
-  /** The role of that server that is the bot's own. */
+  /** The bot's own role in the server. */
   roleIn(guild: string): string | undefined;
-  /** Who is at the other end of a private channel. */
+  /** The other person of a private channel. */
   personIn(channel: string): string | undefined;
 }
 
-/** Messages that somebody wrote: DEFAULT, REPLY, CHAT_INPUT_COMMAND, CONTEXT_MENU_COMMAND. */
+/** Types of messages written by a person: DEFAULT, REPLY, CHAT_INPUT_COMMAND, CONTEXT_MENU_COMMAND. */
 const SAID: ReadonlySet<unknown> = new Set([undefined, 0, 19, 20, 23]);
 const USER_JOIN = 7;
 const FORWARD = 1;
 
-/** Never throws: what cannot be read is `other`, because it does not come again. */
+/** Never throws. An unreadable dispatch becomes `other`, because Discord does not repeat it. */
 export function arrivalsOf(told: Told, context: Context): readonly Arrival[] {
   try {
     const arrivals = known(told, context);
@@ -74,7 +74,7 @@ function known(told: Told, context: Context): readonly Arrival[] {
   }
 }
 
-/** A message of the gateway, or of a channel's history with the server that it is in. */
+/** Accepts a message of the gateway, or one of a channel's history with `guild_id` added. */
 export function said(message: Json, context: Context): readonly Arrival[] {
   const [id, channel] = [textAt(message, 'id'), textAt(message, 'channel_id')];
   if (id === undefined || channel === undefined) throw new Error('a message without id or channel');
@@ -88,7 +88,7 @@ export function said(message: Json, context: Context): readonly Arrival[] {
   return words === undefined ? [] : [{ ...words, id: delivery, kind: 'message' }];
 }
 
-/** P2. Likewise. */
+/** Only a message with an edit time is an edit. Accepts the same messages as `said`. */
 export function edited(message: Json, context: Context): readonly Arrival[] {
   const [id, at] = [textAt(message, 'id'), textAt(message, 'edited_timestamp')];
   if (id === undefined || at === undefined || !SAID.has(message['type']) || !('author' in message)) return [];
@@ -107,7 +107,7 @@ export function edited(message: Json, context: Context): readonly Arrival[] {
       ];
 }
 
-/** P4. */
+/** True for other bots and webhooks, unless the account enables them. */
 const isForeignBot = (about: Json, user: Json, { bots, bot, application }: Context): boolean =>
   !bots &&
   (user['bot'] === true || 'webhook_id' in about) &&
@@ -116,7 +116,7 @@ const isForeignBot = (about: Json, user: Json, { bots, bot, application }: Conte
 
 type Words = Omit<Extract<Arrival, { kind: 'message' | 'edited' }>, 'kind' | 'id'>;
 
-/** Undefined when nothing is said: without the intent MESSAGE_CONTENT, or in a message of embeds alone. */
+/** Undefined without text: the intent MESSAGE_CONTENT is missing, or the message contains embeds only. */
 function wordsOf(message: Json, context: Context): Words | undefined {
   const channel = textAt(message, 'channel_id') ?? '';
   const shown = shownIn(message);
@@ -139,7 +139,7 @@ function wordsOf(message: Json, context: Context): Words | undefined {
   };
 }
 
-/** Its question, and what may be answered. */
+/** The poll's question and its possible answers. */
 function pollOf(message: Json): string {
   const poll = objectAt(message, 'poll');
   const question = textAt(objectAt(poll, 'question'), 'text');
@@ -154,7 +154,7 @@ const stickersOf = (message: Json): string =>
     .map((sticker) => `:${textAt(sticker, 'name') ?? 'sticker'}:`)
     .join(' ');
 
-/** P3. Who answers to the bot mentions it, unless they switched that off. */
+/** True if the message addresses the bot. A reply to the bot mentions it, unless its author switched that off. */
 export const isMeant = (message: Json, context: Context): boolean =>
   context.bot !== undefined &&
   (listAt(message, 'mentions').some((user) => user['id'] === context.bot) ||
@@ -189,7 +189,7 @@ function saidAt(message: Json): number | undefined {
   return Number.isNaN(at) ? timeOf(textAt(message, 'id') ?? '') : at;
 }
 
-/** Discord does not say who did it. */
+/** Discord does not tell who deleted the message. */
 function deleted(data: Json, ids: readonly string[], context: Context): readonly Arrival[] {
   const channel = textAt(data, 'channel_id') ?? '';
   const conversation = conversationOf({ channel, guild: textAt(data, 'guild_id'), person: context.personIn(channel) });
@@ -235,7 +235,7 @@ function reaction(told: Told, context: Context): readonly Arrival[] {
   ];
 }
 
-/** P1. */
+/** Id for events without one: the session and the sequence number in it. */
 const numbered = ({ session, seq }: Told, { application }: Context): string => `${application}/s/${session}/${seq}`;
 
 function other(told: Told, type: string, context: Context): Arrival {

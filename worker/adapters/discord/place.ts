@@ -1,8 +1,9 @@
-// Ids of Discord in the terms of the host. Pure.
+// Translates Discord's ids into the host's. Pure.
 //
-//   I1  A private conversation has the id of its person, `@<user>`: there a person is told something in private, whoever began.
-//   I2  A message is named `<channel>/<message>`, because Discord wants the channel to change it. A thread is a channel of its own.
-//   I3  Snowflakes hold their time: milliseconds since 2015, 22 bits up.
+//   DISCORD-PLACE-1  A private conversation has the id of its person, `@<user>`. The bot can write there first.
+//   DISCORD-PLACE-2  A message id is `<channel>/<message>`, because Discord needs the channel to change the message. A thread is a channel of its
+//                    own.
+//   DISCORD-PLACE-3  A snowflake contains its time: milliseconds since 2015, shifted left by 22 bits.
 
 import type { Arrival, FileRef } from '../../sdk/index.ts';
 import { countAt, type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -11,11 +12,11 @@ const EPOCH_MS = 1_420_070_400_000n;
 
 export const isSnowflake = (id: string): boolean => /^[1-9]\d{14,20}$/.test(id);
 
-/** I3. Epoch milliseconds; undefined for what is no snowflake. */
+/** The time in a snowflake, in epoch ms. Undefined if the id is no snowflake. */
 export const timeOf = (id: string): number | undefined =>
   isSnowflake(id) ? Number((BigInt(id) >> 22n) + EPOCH_MS) : undefined;
 
-/** The least snowflake of this time. */
+/** The lowest snowflake of this time. */
 export const snowflakeAt = (ms: number): string => {
   const since = BigInt(Math.floor(ms)) - EPOCH_MS;
   return String((since > 0n ? since : 0n) << 22n);
@@ -28,11 +29,11 @@ export const privateWith = (user: string): string => `@${user}`;
 export const messageId = (channel: string, id: string): string => `${channel}/${id}`;
 
 const BESIDE = '+';
-/** Of a post that takes several messages: what is answered, edited or reacted to is the first. */
+/** One id for a post of several messages. Replies, edits and reactions use the first message. */
 export const besideEachOther = (messages: readonly string[]): string => messages.join(BESIDE);
 export const messagesIn = (message: string): readonly string[] => message.split(BESIDE);
 
-/** I2. Undefined when it does not name a message. */
+/** Splits `<channel>/<message>`. Undefined if the id has another form. */
 export function readMessageId(messages: string): { readonly channel: string; readonly id: string } | undefined {
   const [message = ''] = messagesIn(messages);
   const [channel = '', id = '', ...rest] = message.split('/');
@@ -42,7 +43,7 @@ export function readMessageId(messages: string): { readonly channel: string; rea
 export interface Where {
   readonly channel: string;
   readonly guild: string | undefined;
-  /** Who is at the other end of a private channel. */
+  /** The other person of a private channel. */
   readonly person: string | undefined;
   readonly name?: string | undefined;
 }
@@ -55,26 +56,26 @@ export function conversationOf({ channel, guild, person, name }: Where): Arrival
 const ADMINISTRATOR = 1n << 3n;
 const MANAGE_GUILD = 1n << 5n;
 
-/** Whether a set of permissions, in decimal digits, is one of a person who administers. */
+/** Whether a permission set, in decimal digits, includes administration. */
 export const isAdministering = (permissions: string | undefined): boolean =>
   permissions !== undefined &&
   /^\d{1,30}$/.test(permissions) &&
   (BigInt(permissions) & (ADMINISTRATOR | MANAGE_GUILD)) !== 0n;
 
-/** What a person is called there. */
+/** Display name of a person in a server. */
 export const nameOf = (user: Json, member: Json = {}): string =>
   textAt(member, 'nick') ?? textAt(user, 'global_name') ?? textAt(user, 'username') ?? textAt(user, 'id') ?? 'unknown';
 
-/** Whoever did it is not told. */
+/** Used if Discord does not tell who acted. */
 export const NOBODY = { id: 'unknown', name: 'unknown', admin: false } as const;
 
-/** The message itself; of one that was forwarded, what it was when it was: its own words and files are empty. */
+/** The message itself, or the original that a forwarded message contains. A forwarded message has no text or files of its own. */
 export function shownIn(message: Json): Json {
   const [first] = listAt(message, 'message_snapshots');
   return first === undefined ? message : objectAt(first, 'message');
 }
 
-/** The files of a message; each is named by where it lies, because its address is valid for a day. */
+/** Files of a message. A file is named by its message, because an attachment's URL is valid for a day. */
 export function filesOf(message: Json, channel: string): readonly FileRef[] {
   const id = textAt(message, 'id') ?? '';
   return listAt(shownIn(message), 'attachments').flatMap((file) => {

@@ -1,4 +1,4 @@
-// Buttons as Discord has them: rows of five, at most five rows. Pure.
+// Buttons in Discord's form: five in a row, at most five rows. Pure.
 import type { Outgoing } from '../../sdk/index.ts';
 import { toMarkdown } from './text.ts';
 
@@ -6,12 +6,12 @@ type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;
 
 const IN_ROW = 5;
 const MOST_LABEL = 80;
-/** Of all together: escaped, and in UTF-16, they are no more than a message takes. */
+/** Limit on the total length of labels. Escaped and in UTF-16, they then fit into one message. */
 const MOST_LABELS = 1_000;
 const STYLES = { primary: 1, danger: 4 } as const;
 const SECONDARY = 2;
 
-/** An empty list takes away those that are there. */
+/** An empty list removes existing buttons. */
 export function rowsOf(buttons: Post['buttons']): readonly object[] {
   const components = buttons.map(({ label, token, style }) => ({
     type: 2,
@@ -25,7 +25,7 @@ export function rowsOf(buttons: Post['buttons']): readonly object[] {
   }));
 }
 
-/** Buttons do not stand alone. Their labels are literal. */
+/** Discord refuses buttons without text, so the labels become the text. The labels are escaped. */
 export function shownText({ text, buttons }: Pick<Post, 'text' | 'buttons'>): string {
   if (text !== '' || buttons.length === 0) return text;
   const labels = Array.from(buttons.map(({ label }) => shortened(label)).join(' · ')).slice(0, MOST_LABELS);

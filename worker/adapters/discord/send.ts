@@ -1,15 +1,15 @@
-// What goes out: one call of the API for each send, but for files that do not go into one message.
+// Sends posts and other actions: one API call each, unless the files need several messages.
 //
-//   S1  A post has a nonce made from its key, and Discord is asked to enforce it: for a few minutes a repeat gives the message that is there. Behind
-//       NONCE_MS it is looked for first (again.ts).
-//   S2  A thread under a message has the id of that message: it is written to, and opened first when it is not there yet. Where Discord opens none
-//       (in a thread, in private, beside a voice channel), the message is answered instead.
-//   S3  Nobody is notified but whom the text mentions; a reply does not notify.
-//   S4  What is already so (a message that is gone) is what was asked for.
-//   S5  A reply to a command is a message of the channel, or one to its person in private. Where the bot may not write, it is shown to the person
-//       of the command alone.
-//   S6  Files that are too many or too large for one message go in others behind it, with nonces of their own: a repeat gives those that are there,
-//       and a removal takes them all.
+//   DISCORD-SEND-1  A post has a nonce derived from its idempotency key, and Discord enforces it. For a few minutes a retry returns the existing
+//                   message. After NONCE_MS the channel is searched for the message first.
+//   DISCORD-SEND-2  A thread under a message has that message's id. The thread is opened when first used. In private, in a thread or beside a voice
+//                   channel, Discord opens none. The message is answered instead.
+//   DISCORD-SEND-3  A post notifies only people whom its text mentions. A reply notifies nobody.
+//   DISCORD-SEND-4  An action whose result exists already, such as the removal of a missing message, succeeds.
+//   DISCORD-SEND-5  The reply to a command is a normal message in the channel or in private. If the bot may not write there, only the command's
+//                   person sees the reply.
+//   DISCORD-SEND-6  Files that exceed one message go into further messages with nonces of their own. A retry returns existing ones, and a removal
+//                   deletes all.
 import { createHash } from 'node:crypto';
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { asObject, type Json, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -26,23 +26,23 @@ import { mentionsIn } from './text.ts';
 type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;
 type Reaction = Extract<Outgoing, { readonly kind: 'react' }>;
 
-/** Discord says a few minutes. */
+/** Discord documents that nonces hold for "a few minutes". */
 export const NONCE_MS = 60_000;
 
 const UNKNOWN_CHANNEL = 10_003;
 const UNKNOWN_MESSAGE = 10_008;
 const THREAD_EXISTS = 160_004;
-/** What private channels do not have, and what channels of this type do not have. */
+/** Error codes for a channel that supports no threads, private or by type. */
 const NO_THREADS: ReadonlySet<number | undefined> = new Set([50_003, 50_024]);
-/** Missing access, a person who takes no messages, missing permission. */
+/** Error codes for missing access, a person who accepts no messages, or missing permission. */
 const MAY_NOT: ReadonlySet<number | undefined> = new Set([50_001, 50_007, 50_013, 50_278]);
 const MOST_FILES = 10;
-/** Of a request 25 MiB, its form included. */
+/** Discord allows 25 MiB for a request, including the form. */
 const MOST_MESSAGE_BYTES = 26_000_000;
-/** Letters in the name of a thread. */
+/** Length limit for the name of a thread, in letters. */
 const MOST_NAME = 80;
 
-/** Throws when it may have been taken and the answer is not known, and `accountFailed` when Discord refuses the token. */
+/** Throws if the outcome is unknown. Throws `accountFailed` if Discord refuses the token. */
 export async function send(call: Outgoing, link: Link<Account>): Promise<SendResult> {
   switch (call.kind) {
     case 'post':
@@ -108,13 +108,13 @@ async function post(call: Post, link: Link<Account>): Promise<SendResult> {
   return { kind: 'sent', message: besideEachOther([result.message, ...behind]) };
 }
 
-/** S2. */
+/** Answers the message that the thread would hang under, for channels without threads. */
 const withoutThread = ({ thread, replyTo = thread, ...call }: Post): Post => ({
   ...call,
   ...(replyTo === undefined ? {} : { replyTo }),
 });
 
-/** S6. */
+/** Distributes files over as many messages as count and size limits require. */
 function inMessages(files: readonly SentFile[]): readonly (readonly SentFile[])[] {
   const messages: SentFile[][] = [];
   let bytes = 0;
@@ -130,14 +130,14 @@ function inMessages(files: readonly SentFile[]): readonly (readonly SentFile[])[
   return messages;
 }
 
-/** S5. */
+/** Removes "thinking…" after a reply. If the bot may not write in the channel, shows the reply to the command's person. */
 async function settled(answer: Answer, call: Post, link: Link<Account>): Promise<SendResult> {
   const deferred = deferredOfAccount(link.account);
   const waiting = deferred.first(call.conversation);
   if (waiting === undefined) return resultOf(answer, { isMessage: true });
   const { token, told } = waiting;
   if (answer.kind === 'ok' && deferred.end(token)) {
-    // It is posted: what becomes of "thinking…" does not change that.
+    // The post is sent. A failure to remove "thinking…" does not change that.
     void takeAway(token, link, told).catch(() => {});
   } else if (answer.kind === 'refused' && MAY_NOT.has(answer.code) && call.files.length === 0) {
     await told;
@@ -149,13 +149,13 @@ async function settled(answer: Answer, call: Post, link: Link<Account>): Promise
   return resultOf(answer, { isMessage: true });
 }
 
-/** Once Discord shows it. */
+/** Waits until Discord shows "thinking…", then removes it. */
 async function takeAway(token: string, link: Link<Account>, told: Promise<void> | undefined): Promise<void> {
   await told;
   await request(link, { ...originalOf(link.account, token), method: 'DELETE' });
 }
 
-/** "thinking…" of a command. */
+/** The "thinking…" message of a command. */
 export const originalOf = ({ applicationId }: Account, token: string) =>
   ({ path: `/webhooks/${applicationId}/${token}/messages/@original`, anonymous: true }) as const;
 
@@ -166,18 +166,18 @@ function bodyOf(call: Post): Json {
 
 function replyOf({ replyTo, thread }: Post): Json {
   const to = replyTo === undefined ? undefined : readMessageId(replyTo);
-  // Into a thread nothing outside of it can be answered.
+  // A message in a thread cannot answer one outside of it.
   if (to === undefined || thread !== undefined) return {};
   return { message_reference: { message_id: to.id, channel_id: to.channel, fail_if_not_exists: false } };
 }
 
-/** S1. At most 25 characters. */
+/** The nonce of a post, derived from its key. Discord allows 25 characters. */
 const keyed = (key: string): Json => ({
   nonce: createHash('sha256').update(key).digest('base64url').slice(0, 22),
   enforce_nonce: true,
 });
 
-/** S2. */
+/** Opens the thread under a message. The thread's name is taken from the text. */
 function openThread({ thread = '', text }: Post, link: Link<Account>): Promise<Answer> {
   const plain = text
     .replace(/[\\*_~`|<>#[\]\u200b]/g, '')
@@ -212,7 +212,7 @@ async function react(call: Reaction, link: Link<Account>): Promise<SendResult> {
 const channels = new WeakMap<Account, Map<string, string>>();
 const MOST_CHANNELS = 1_000;
 
-/** The channel itself, that of a thread, or the private one with a person, which Discord opens or names. */
+/** The channel's id: of the channel itself, of a thread, or of a private conversation that Discord opens if needed. */
 async function channelOf({ conversation, thread }: Outgoing, link: Link<Account>): Promise<string | Answer> {
   if (thread !== undefined) return readMessageId(thread)?.id ?? unnamed;
   const person = personOf(conversation);
@@ -239,7 +239,7 @@ const unnamed: Answer = {
 
 interface Reading {
   readonly isMessage?: true;
-  /** The code that says it is so already. */
+  /** The error code that means the wanted result exists already. */
   readonly done?: number;
 }
 

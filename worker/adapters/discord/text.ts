@@ -1,11 +1,11 @@
-// Discord's Markdown in both directions. Pure.
+// Converts Discord's Markdown in both directions. Pure.
 //
-//   T1  Incoming: `<@…>` becomes the person, `@everyone` of a message that calls everyone becomes that, a channel, an emoji and a time become
-//       text; `**bold**` stays as typed.
-//   T2  Outgoing: what is literal keeps its characters: markup is escaped by a backslash, but not in an address, which would no longer lead there.
-//   T3  Nothing literal is a mention: a zero-width space stands in it, also in code. So the mentions of a text are the ones that were meant,
-//       and `mentionsIn` allows those alone.
-//   T4  A link with a scheme that could run something is text.
+//   DISCORD-TEXT-1  Incoming: `<@…>` becomes the person. `@everyone` becomes a mention if the message notifies everyone. A channel, emoji or time
+//                   becomes text. `**bold**` stays as typed.
+//   DISCORD-TEXT-2  Outgoing: markup in literal text is escaped by a backslash, except in URLs, which would break.
+//   DISCORD-TEXT-3  Literal text never mentions: a zero-width space breaks the mention, in code as well. So only intended mentions remain, and
+//                   `mentionsIn` allows only those.
+//   DISCORD-TEXT-4  A link with a scheme that could run code becomes text.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
 import { SegmentList } from '../../sdk/text/segment-list.ts';
 import { edgesOf } from '../../sdk/text/text-edges.ts';
@@ -13,7 +13,7 @@ import { edgesOf } from '../../sdk/text/text-edges.ts';
 const ZERO_WIDTH = '\u200b';
 const SAFE_URL = /^(?:https?|discord):\/\/\S+$/i;
 
-/** The endpoint of a person who is mentioned is put in by the host. */
+/** The host adds the endpoint of mentioned people. */
 export function segmentsOf(
   text: string,
   { everyone = false }: { readonly everyone?: boolean } = {},
@@ -42,7 +42,7 @@ function timeText(ms: number): string | undefined {
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString().replace('.000Z', 'Z');
 }
 
-/** The same without the mention of the bot that it begins with. */
+/** Removes a leading mention of the bot. */
 export function withoutMention(segments: readonly Segment[], bot: string | undefined): readonly Segment[] {
   const [first, second, ...rest] = segments;
   if (first?.kind !== 'mention' || first.user === 'everyone' || first.user.id !== bot) return segments;
@@ -51,11 +51,11 @@ export function withoutMention(segments: readonly Segment[], bot: string | undef
   return text === '' ? rest : [{ ...second, text }, ...rest];
 }
 
-/** Plain text where there is nothing but text. */
+/** A plain string if all segments are text. */
 export const plainWhereText = (segments: readonly Segment[]): string | readonly Segment[] =>
   segments.every((one) => one.kind === 'text') ? segments.map((one) => one.text).join('') : segments;
 
-/** T3. What a rendered text may notify: nobody but whom it mentions. */
+/** Value of `allowed_mentions`: a rendered text may notify only people whom it mentions. */
 export function mentionsIn(text: string): {
   readonly parse: readonly string[];
   readonly users: readonly string[];
@@ -65,7 +65,7 @@ export function mentionsIn(text: string): {
   return { parse: /@everyone/.test(text) ? ['everyone'] : [], users: users.slice(0, 100), replied_user: false };
 }
 
-/** What goes into `content` of a message. */
+/** Value of a message's `content`. */
 export function toMarkdown({ segments }: Rich): string {
   let out = '';
   for (const segment of segments) {
@@ -79,7 +79,7 @@ export function toMarkdown({ segments }: Rich): string {
   return last === 'code' || last === 'quote' ? out.replace(/\n$/, '') : out;
 }
 
-/** T3. What stands in two segments becomes no mention, as `@` and a name that is `everyone`. */
+/** Whether a mention could continue in the next segment, such as `@` followed by a name `everyone`. */
 const isMentionBegun = (out: string): boolean => /(?:<[@#&!:/\w]{0,30}|@\w{0,8})$/.test(out);
 
 function rendered(segment: Segment, isAtStart: boolean): string {
@@ -107,7 +107,7 @@ function linked(text: string, url: string, isAtStart: boolean): string {
     .replace(/[()<>\\]/g, encodeURIComponent)
     .replaceAll('(', '%28')
     .replaceAll(')', '%29');
-  // Discord shows an address as the label of another one as it is typed.
+  // Discord shows a label that is itself a URL as typed Markdown, so the label's `://` is broken.
   const label = text.replace(/\s+/g, ' ').replace(/:\/\//g, `:${ZERO_WIDTH}//`);
   return text === '' || text === url ? target : `[${literal(label, false)}](${target})`;
 }
@@ -122,13 +122,13 @@ function marked(text: string, marks: readonly Mark[], isAtStart: boolean): strin
   return `${before}${whole}${after}`;
 }
 
-/** One that holds a backquote stands between two. */
+/** Code that contains a backquote is enclosed in two. */
 const codeSpan = (text: string): string =>
   text.includes('`')
     ? `\`\` ${unmentioned(text).replaceAll('``', `\`${ZERO_WIDTH}\``)} \`\``
     : `\`${unmentioned(text)}\``;
 
-/** T2, T3. */
+/** Escapes markup and breaks mentions. URLs keep their characters. */
 function literal(text: string, isAtStart: boolean): string {
   const pieces = text.split(/(https?:\/\/[^\s<>`|*]+)/);
   return pieces
@@ -142,10 +142,10 @@ function escaped(text: string, { isAtStart }: { readonly isAtStart: boolean }): 
   return unmentioned(lines.join('\n'));
 }
 
-/** What would make a quote, a heading, small text or a list where it begins a line. */
+/** Escapes text that would begin a quote, heading, small text or list at the start of a line. */
 const escapedStart = (line: string): string =>
   line.replace(/^(\s*)(?=>|#{1,3} |-#? |\+ )/, '$1\\').replace(/^(\s*\d{1,9})(?=[.)] )/, '$1\\');
 
-/** T3. */
+/** Breaks mentions by a zero-width space. */
 const unmentioned = (text: string): string =>
   text.replace(/<(?=[@#:/]|a:|t:|id:)/g, `<${ZERO_WIDTH}`).replace(/@(?=everyone|here)/g, `@${ZERO_WIDTH}`);

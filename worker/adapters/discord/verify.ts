@@ -1,8 +1,8 @@
-// Signatures of interactions: Ed25519 over `<timestamp><raw body>`. Pure but for keys that are kept once they are read.
+// Verifies signatures of interactions: Ed25519 over `<timestamp><raw body>`. Pure, except for a cache of parsed keys.
 //
-//   V1  Signature and timestamp are read strictly, every public key is tried: two are valid while one is renewed.
-//   V2  More than five minutes before or after the request came is refused.
-//   V3  PING is answered once it is verified: Discord asks so whether the address is ours, and with wrong signatures whether we look.
+//   DISCORD-VERIFY-1  Signature and timestamp are parsed strictly. Every public key is tried, because two are valid during a key change.
+//   DISCORD-VERIFY-2  A timestamp more than five minutes before or after the request's arrival is refused.
+//   DISCORD-VERIFY-3  PING is answered after verification. Discord uses it to test the address, and sends wrong signatures to test the check.
 import { createPublicKey, type KeyObject, verify as verifySignature } from 'node:crypto';
 import type { RawRequest, Verdict } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
@@ -11,12 +11,12 @@ import { deliveredIn } from './interactions/delivered.ts';
 const TOLERANCE_MS = 300_000;
 const PING = 1;
 const PONG = { kind: 'handshake', answer: { json: { type: 1 } } } as const;
-/** What stands before the 32 bytes of an Ed25519 key in DER. */
+/** DER prefix of a 32-byte Ed25519 public key. */
 const DER_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 const refused = (reason: string): Verdict => ({ kind: 'refused', reason });
 
-/** `ok`, `handshake` for a PING, or `refused` with a reason for the log: the client is told nothing of it. */
+/** `ok`, `handshake` for a PING, or `refused` with a reason for the log. The client is not told the reason. */
 export function verify(request: RawRequest, account: Pick<Account, 'publicKeys'>): Verdict {
   const { 'x-signature-ed25519': signature = '', 'x-signature-timestamp': timestamp = '' } = request.headers;
   if (!/^[0-9a-f]{128}$/i.test(signature)) return refused('no x-signature-ed25519, or one that is malformed');
@@ -28,7 +28,7 @@ export function verify(request: RawRequest, account: Pick<Account, 'publicKeys'>
   return deliveredIn(request)?.['type'] === PING ? PONG : { kind: 'ok' };
 }
 
-/** Whether one of the keys, 32 bytes in hexadecimal each, made the signature over these bytes. */
+/** Whether one of the keys (32 bytes, hexadecimal) made this signature. */
 export function isSigned(signed: Uint8Array, signature: Uint8Array, publicKeys: readonly string[]): boolean {
   let matches = 0;
   for (const key of keysOf(publicKeys)) matches += Number(verifySignature(null, signed, key, signature));

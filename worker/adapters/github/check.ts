@@ -1,5 +1,6 @@
-// What GitHub says of an account (`svc doctor --endpoint`): whose token it is and what it may do, and for each of its repositories whether a
-// webhook delivers here, signed, and how its last deliveries ended. It reads, and changes nothing.
+// Asks GitHub about an account for `svc doctor --endpoint`: the token's owner and scopes. For each repository: the signed webhook that delivers here,
+// and its last deliveries.
+// The check reads only and changes nothing.
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
 import { callBy, type GithubLink, isRefusal } from './client.ts';
 import { type Account, accountFault } from './config.ts';
@@ -7,7 +8,7 @@ import { EVENTS } from './payload.ts';
 import { hooksOf, isOurs, ofName } from './webhooks.ts';
 import { isLogin, loginOf } from './whose-token.ts';
 
-/** Repositories that are asked about at once; GitHub wants no more. */
+/** Repositories checked in parallel. GitHub asks for few parallel requests. */
 const AT_ONCE = 5;
 const LAST_DELIVERIES = 30;
 const WEEK_MS = 7 * 86_400_000;
@@ -34,7 +35,7 @@ export async function* check(account: Account, tools: CheckTools): AsyncGenerato
   yield await tools.clock(account.apiUrl);
 }
 
-/** A token of an installation may not ask GET /user. */
+/** GitHub denies GET /user to installation tokens, so apps are checked by other means. */
 async function* appChecks(link: GithubLink): AsyncGenerator<CheckResult> {
   yield loginCheck(await loginOf(link), link.account);
   yield { name: 'scopes', status: 'skip', detail: 'GitHub does not tell what an installation may do' };
@@ -58,7 +59,7 @@ const loginCheck = (login: string, { login: wanted }: Account): CheckResult =>
         remedy: 'correct login in svc.config.yml, or the token, and reload',
       };
 
-/** Classic tokens alone name their scopes. */
+/** Only classic tokens list their scopes. */
 function scopesCheck(header: string | undefined): CheckResult {
   if (header === undefined)
     return { name: 'scopes', status: 'skip', detail: 'GitHub does not tell what a fine-grained token may do' };
@@ -74,7 +75,7 @@ function scopesCheck(header: string | undefined): CheckResult {
       };
 }
 
-/** `2026-12-01 12:00:00 UTC`, or with an offset. */
+/** Accepts `2026-12-01 12:00:00 UTC`, or a time with an offset. */
 function endCheck(text: string): CheckResult {
   const endsAt = Date.parse(text);
   const isSoon = endsAt - Date.now() < WEEK_MS;
@@ -86,7 +87,7 @@ function endCheck(text: string): CheckResult {
   };
 }
 
-/** Never rejects for what GitHub refuses. */
+/** A refusal by GitHub is a result. Never rejects for it. */
 async function repositoryChecks(
   repository: string,
   link: GithubLink,

@@ -1,12 +1,13 @@
-// GitHub's API through its own client, and what its answers mean for a send.
+// GitHub's API through its own client, and the meaning of its responses for a send.
 //
-//   C1  The client is loaded by the first call, never at start, and one stands for each account.
-//   C2  401 ends the account with its remedy, and so does 403 for one that is suspended. 429, and 403 with what GitHub sends for a rate limit, is later: by Retry-After, else by
-//       x-ratelimit-reset, else in a minute. Other 4xx are refused with GitHub's reason. 5xx and a broken connection are thrown: nobody
-//       knows whether it happened.
-//   C3  A spent limit is the account's, not the conversation's: until it is over no call is made at all. GitHub bans who goes on.
-//   C4  What has moved (a repository that was renamed) is asked for again where GitHub says, as the request that it was: fetch would make a GET of a
-//       POST. The token goes to no other host.
+//   GITHUB-CLIENT-1  The first call loads the client, so a start without GitHub accounts never loads it. Each account has its own.
+//   GITHUB-CLIENT-2  401 fails the account, and so does 403 for a suspended one. A rate limit (429, or 403 with a limit's headers or text) is
+//                    `later`: after Retry-After, else x-ratelimit-reset, else a minute. Other 4xx are refused with GitHub's reason. 5xx and broken
+//                    connections throw, because the outcome is unknown.
+//   GITHUB-CLIENT-3  A spent limit applies to the whole account, not to one conversation. No call is made until it resets, because GitHub bans
+//                    clients that continue.
+//   GITHUB-CLIENT-4  A redirect, as for a renamed repository, repeats the same request at the new URL. Plain fetch would turn a POST into a GET. The
+//                    token goes to no other host.
 import type { Octokit } from '@octokit/core';
 import { accountFailed, type Link, type SendResult } from '../../sdk/index.ts';
 import { withLimit } from '../../sdk/platform/limited-signal.ts';
@@ -15,13 +16,13 @@ import type { Account } from './config.ts';
 export type GithubLink = Pick<Link<Account>, 'account' | 'signal' | 'log'>;
 
 const TIME_LIMIT_MS = 15_000;
-/** What GitHub asks for where it names no time. */
+/** GitHub's documented wait if a rate limit names no time. */
 const SECONDARY_WAIT_MS = 60_000;
 const VERSION = '2022-11-28';
 
 interface Known {
   client?: Octokit;
-  /** Monotonic ms: a wall clock that is set back makes nobody wait. */
+  /** Monotonic ms, so a change of the wall clock does not prolong the pause. */
   pausedUntil?: number;
 }
 const accounts = new WeakMap<Account, Known>();
@@ -32,13 +33,13 @@ function knownOf(account: Account): Known {
   return known;
 }
 
-/** Each call ends with the account's connection, and after a time. */
+/** A call is aborted at the end of the account's connection, or after a time limit. */
 export interface Api {
   readonly request: Octokit['request'];
   readonly graphql: Octokit['graphql'];
 }
 
-/** Each call of `run` within the limit and the life of the account. */
+/** Runs calls within the time limit and the lifetime of the connection. */
 const within = <T>(link: GithubLink, run: (api: Api) => Promise<T>): Promise<T> =>
   withLimit(link.signal, TIME_LIMIT_MS, async (signal) => run(await apiOf({ ...link, signal })));
 
@@ -66,10 +67,10 @@ async function apiOf({ account, signal, log }: GithubLink): Promise<Api> {
 
 const MOST_MOVES = 3;
 const MOVED: ReadonlySet<number> = new Set([301, 302, 307, 308]);
-/** Misdirected Request: nobody takes it for done. */
+/** HTTP 421 Misdirected Request: a status that counts as refused, never as done. */
 const ELSEWHERE = 421;
 
-/** C4. */
+/** Repeats the same request after a redirect on the same host. Plain fetch would turn a POST into a GET. */
 async function fetchMoved(url: string, init: RequestInit): Promise<Response> {
   let at = url;
   for (let moves = 0; moves <= MOST_MOVES; moves++) {
@@ -84,10 +85,10 @@ async function fetchMoved(url: string, init: RequestInit): Promise<Response> {
   return Response.json({ message: 'it has moved, and where to is not followed' }, { status: ELSEWHERE });
 }
 
-/** C3: how long no call may be made. */
+/** Remaining ms of a spent rate limit. No call may be made meanwhile. */
 const pauseOf = ({ pausedUntil = 0 }: Known): number => Math.max(0, pausedUntil - performance.now());
 
-/** One send: `run` makes its calls, and what GitHub says of them becomes the result. */
+/** Performs one send. `run` makes the calls, and a failed response becomes the send's result. */
 export async function sendBy(link: GithubLink, run: (api: Api) => Promise<SendResult>): Promise<SendResult> {
   const known = knownOf(link.account);
   const leftMs = pauseOf(known);
@@ -99,11 +100,14 @@ export async function sendBy(link: GithubLink, run: (api: Api) => Promise<SendRe
   }
 }
 
-/** What GitHub will not do, whenever it is asked. */
+/** Code of errors that mean a permanent refusal. */
 const REFUSED = 'github_refused';
 export const isRefusal = (error: unknown): boolean => (error as { readonly code?: unknown }).code === REFUSED;
 
-/** Calls that are no send. Throws `accountFailed` at 401, and otherwise an error with GitHub's reason: a refusal, or one that may pass. */
+/**
+ * For calls other than sends. Throws `accountFailed` on 401, otherwise an error with GitHub's reason. A permanent refusal has the code
+ * `github_refused`.
+ */
 export async function callBy<T>(link: GithubLink, run: (api: Api) => Promise<T>): Promise<T> {
   const known = knownOf(link.account);
   if (pauseOf(known) > 0)
@@ -123,7 +127,7 @@ export async function callBy<T>(link: GithubLink, run: (api: Api) => Promise<T>)
 
 interface Answer {
   readonly error: unknown;
-  /** Undefined: no answer came. */
+  /** Undefined if no response arrived. */
   readonly status: number | undefined;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly message: string;
@@ -137,7 +141,7 @@ function answerIn(error: unknown): Answer {
     readonly errors?: readonly { readonly type?: string }[];
   };
   const text = String(message ?? error);
-  // GraphQL refuses with 200; an error without a type is a fault of GitHub's own.
+  // GraphQL reports refusals with status 200. An error without a type is an internal fault of GitHub.
   const type = Array.isArray(errors) ? (errors as readonly { readonly type?: string }[])[0]?.type : undefined;
   if (type !== undefined)
     return { error, status: type === 'RATE_LIMITED' ? 429 : 422, headers: headers ?? {}, message: text };
@@ -158,7 +162,7 @@ function pause(known: Known, answer: Answer, waitMs: number): void {
   if (isAccountWide(answer)) known.pausedUntil = performance.now() + waitMs;
 }
 
-/** Of an app that somebody has suspended in its place, and of a user. */
+/** Matches GitHub's texts for a suspended app installation and for a suspended user. */
 const isSuspended = ({ status, message }: Answer): boolean => status === 403 && /\bsuspended\b/i.test(message);
 const isAccountRefused = (answer: Answer): boolean => answer.status === 401 || isSuspended(answer);
 
@@ -172,11 +176,11 @@ const refusedAccount = (answer: Answer): Error =>
 const reasonOf = ({ status, message }: Answer): string => `GitHub answered ${status ?? 'nothing'}: ${message}`;
 
 const isSpent = ({ headers }: Answer): boolean => headers['x-ratelimit-remaining'] === '0';
-/** Those that GitHub calls secondary, in the words of its servers, older ones included. */
+/** Texts of GitHub's secondary rate limits, including those of older GitHub Enterprise servers. */
 const LIMITED = /rate limit|abuse detection|temporarily blocked|submitted too quickly/i;
 const isAccountWide = (answer: Answer): boolean => isSpent(answer) || LIMITED.test(answer.message);
 
-/** Undefined when the answer is about no limit. */
+/** Wait in ms. Undefined if the response is not about a rate limit. */
 function waitOf(answer: Answer): number | undefined {
   const { status, headers } = answer;
   if (status !== 429 && status !== 403 && !(status === 422 && LIMITED.test(answer.message))) return undefined;
@@ -188,7 +192,7 @@ function waitOf(answer: Answer): number | undefined {
   return status === 429 || isAccountWide(answer) ? SECONDARY_WAIT_MS : undefined;
 }
 
-/** GitHub's own clock, because ours may be wrong. */
+/** The time on GitHub's clock, because the local clock may be wrong. */
 const toldAt = (date: string | undefined): number => {
   const at = Date.parse(date ?? '');
   return Number.isNaN(at) ? Date.now() : at;

@@ -33,10 +33,10 @@ export const account = {
 };
 export type Account = Values<typeof account>;
 
-/** Less can be guessed; GitHub asks for high entropy and names no length. */
+/** Shortest accepted secret. GitHub asks for high entropy and sets no length. */
 const LEAST_SECRET = 8;
 
-/** What keeps this account from working at all, with its remedy. */
+/** The reason and remedy if the configuration itself keeps the account from working. */
 export function accountFault({
   token,
   secrets,

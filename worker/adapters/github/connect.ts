@@ -1,14 +1,14 @@
-// Deliveries that failed: GitHub never repeats one by itself. It is asked to, for the account's repositories.
+// Asks GitHub to repeat failed deliveries to the account's repositories. GitHub never repeats one by itself.
 //
-//   D1  When the account comes up: for all that failed since the last time, at most three days (GitHub keeps them no longer), oldest first. They
-//       come with their own ids: what was taken already is taken once.
-//   D2  Every LOOK_MS after: for what the host was not reached for, or answered in trouble. As long as the newest attempt of a webhook
-//       failed, for one alone, to see whether it gets through; then for the rest. One that fails each time is given up after some.
-//   D3  The cursor is the time up to which nothing is left to be asked for: it stays where a look could not go on.
-//   D4  A token that may not see webhooks catches nothing up: a line of log, and the account works. Anything else that goes wrong is
-//       thrown, or makes the account degraded: it is asked again, and nothing counts as looked at.
-//   D5  Webhooks come without the API: where GitHub does not say whose the token is, the account stands, degraded, and asks again. What is to be
-//       said waits until then.
+//   GITHUB-CONNECT-1  When the account comes online, all failed deliveries since the last time are requested, oldest first. GitHub keeps them for
+//                     three days. A repeat has the original id, so the inbox drops duplicates.
+//   GITHUB-CONNECT-2  Every `lookMs` after, deliveries that hit an unreachable or failing host are requested. While the newest attempt of a webhook
+//                     fails, only one is requested, as a probe. A delivery that keeps failing is given up after MOST_TRIES.
+//   GITHUB-CONNECT-3  The cursor is the time up to which every failed delivery was handled. The cursor stays where a look could not continue.
+//   GITHUB-CONNECT-4  A token without access to webhooks recovers no deliveries. That is logged, and the account works otherwise. Any other error
+//                     throws or makes the account `degraded`. The look is repeated, and the cursor stays.
+//   GITHUB-CONNECT-5  Webhooks arrive even without the API. If GitHub cannot confirm the token's owner, the account is `degraded`, and asks again.
+//                     Sends wait until then.
 import { setTimeout as wait } from 'node:timers/promises';
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/platform/keep-newest.ts';
@@ -19,19 +19,19 @@ import { hooksOf, isOurs, type Of, ofName } from './webhooks.ts';
 import { verifyLogin } from './whose-token.ts';
 
 export interface Waits {
-  /** Between two requests that change something. */
+  /** Pause between two requests that change something. */
   readonly betweenMs: number;
   readonly lookMs: number;
-  /** While GitHub does not say whose the token is. */
+  /** Interval while GitHub does not confirm the token's owner. */
   readonly recheckMs: number;
 }
-/** GitHub asks for the second. A look is two requests a repository. */
+/** GitHub asks for one second between changes. A look takes two requests for each repository. */
 export const WAITS: Waits = { betweenMs: 1_000, lookMs: 600_000, recheckMs: 30_000 };
 
 const KEPT_MS = 3 * 86_400_000;
-/** Looked at again the next time: GitHub may still have been trying. */
+/** Overlap of two looks, because GitHub may still have been trying a delivery. */
 const OVERLAP_MS = 600_000;
-/** D2: so often while others get through, and so long. */
+/** Attempts for one delivery while others succeed, and deliveries whose attempts are counted. */
 const MOST_TRIES = 3;
 const MOST_TRIED = 10_000;
 
@@ -43,9 +43,9 @@ interface Tried {
 interface Look {
   readonly link: Link<Account>;
   readonly waits: Waits;
-  /** Those of a webhook that are asked for, oldest first, and where the others begin. */
+  /** Selects the deliveries of a webhook to request, oldest first, and the first one left for later. */
   readonly choose: (deliveries: Deliveries) => Chosen;
-  /** Repositories whose webhooks the token may not see, that were told. */
+  /** Repositories with hidden webhooks that were logged already. */
   readonly told: Set<string>;
 }
 interface Chosen {
@@ -53,17 +53,17 @@ interface Chosen {
   readonly left: Failed | undefined;
 }
 
-/** Accounts that are being looked through, by endpoint. */
+/** Endpoints with a look in progress. */
 const looking = new Set<string>();
 
-/** D1. */
+/** Requests all failed deliveries since the last time. Called when the account comes online. */
 export async function redeliver(link: Link<Account>, waits: Waits): Promise<void> {
   refuseFault(link);
   await verifyLogin(link);
   await look({ link, waits, choose: ({ failed }) => ({ asked: failed, left: undefined }), told: new Set() });
 }
 
-/** D2, until the link's signal ends it. */
+/** Looks for failed deliveries at intervals, until the link's signal aborts. */
 export async function watch(link: Link<Account>, waits: Waits): Promise<void> {
   refuseFault(link);
   await stand(link, waits);
@@ -85,7 +85,7 @@ export async function watch(link: Link<Account>, waits: Waits): Promise<void> {
   }
 }
 
-/** D5. Throws when GitHub refuses the token. */
+/** Brings the account online. The account is `degraded` until GitHub confirms the token's owner. Throws if GitHub refuses the token. */
 async function stand(link: Link<Account>, { recheckMs }: Waits): Promise<void> {
   for (let isFirst = true; !link.signal.aborted; isFirst = false) {
     try {
@@ -144,7 +144,7 @@ async function look(of: Look): Promise<void> {
   if (count > 0) link.log.info({ count }, 'GitHub was asked for deliveries that had failed');
 }
 
-/** From where on deliveries are looked at. A clock that was ahead has looked at nothing of now. */
+/** Start of the next look. A cursor in the future is ignored: the clock was ahead when it was stored. */
 export function lookedTo(cursor: string | undefined, now: number): number {
   const looked = Date.parse(cursor ?? '') || 0;
   return Math.max(looked > now ? 0 : looked, now - KEPT_MS);
@@ -152,7 +152,7 @@ export function lookedTo(cursor: string | undefined, now: number): number {
 
 interface Done {
   readonly count: number;
-  /** D3. */
+  /** Time up to which this repository's failed deliveries were handled. */
   readonly to: number;
 }
 
@@ -201,6 +201,6 @@ async function askFor(
   await wait(waits.betweenMs, undefined, { signal: link.signal });
 }
 
-/** This one alone, and not the right to any. */
+/** True if only this delivery is unavailable. False if the token lacks the permission. */
 const isGone = ({ cause }: { readonly cause?: unknown }): boolean =>
   [404, 410, 422].includes(Number((cause as { readonly status?: unknown } | undefined)?.status));

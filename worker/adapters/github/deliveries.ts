@@ -1,32 +1,32 @@
-// What a webhook has delivered, as GitHub keeps it for three days: which deliveries came to nothing, and whether the host is reached now.
+// Reads a webhook's deliveries, which GitHub keeps for three days. Finds those that failed, and whether the host is reachable now.
 import type { Link } from '../../sdk/index.ts';
 import { callBy } from './client.ts';
 import type { Account } from './config.ts';
 import type { Of } from './webhooks.ts';
 
-/** A hundred thousand deliveries of one webhook. */
+/** Enough for 100,000 deliveries of one webhook. */
 const MOST_PAGES = 1_000;
 
 export interface Failed {
-  /** Of its first attempt in that time; GitHub's own have more digits than a number holds, and its client reads those as bigint. */
+  /** Id of the first attempt in that time. Ids may exceed the range of a number, and GitHub's client then reads a bigint. */
   readonly id: number | bigint;
-  /** The same for all its attempts. */
+  /** The same in all attempts of a delivery. */
   readonly guid: string;
   /** Epoch ms. */
   readonly at: number;
-  /** Of the last attempt. */
+  /** HTTP status of the last attempt. */
   readonly status: number;
 }
 export interface Deliveries {
-  /** One for each id of which no attempt succeeded, oldest first. */
+  /** One for each delivery without a successful attempt, oldest first. */
   readonly failed: readonly Failed[];
-  /** The newest attempt of all succeeded. */
+  /** Whether the newest attempt of all succeeded. */
   readonly isReached: boolean;
-  /** False where there are more than are read. */
+  /** False if there are more deliveries than were read. */
   readonly isWhole: boolean;
 }
 
-/** Not reached, too slow, or in trouble: a refusal of the host would be one again. */
+/** True if the host was unreachable, too slow or failing. A delivery that the host refused would be refused again. */
 export const isTrouble = ({ status }: Failed): boolean => status < 100 || status >= 500 || [408, 429].includes(status);
 
 export async function deliveriesSince(
@@ -46,7 +46,7 @@ export async function deliveriesSince(
         ...(cursor === undefined ? {} : { cursor }),
       }),
     );
-    // Newest first.
+    // GitHub lists the newest first.
     const recent = data.filter(({ delivered_at }) => Date.parse(delivered_at) >= since);
     for (const { guid, id, status_code: status, delivered_at } of recent) {
       const isTaken = status >= 200 && status < 300;

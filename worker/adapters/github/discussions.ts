@@ -1,5 +1,5 @@
-// Discussions, by GraphQL: REST does not know them. One question finds the discussion, its newest comments, and with them the thread that
-// a reply belongs to and what an attempt before this one may have made.
+// Discussions over GraphQL, since REST does not offer them. One query finds the discussion and its newest comments.
+// These comments contain the thread of a reply, and a comment that an earlier attempt may have posted.
 import type { SendResult } from '../../sdk/index.ts';
 import { hasMark, withMark } from './marker.ts';
 import { messageNameOf } from './names.ts';
@@ -74,7 +74,7 @@ export async function sendToDiscussion(call: Sent, target: Target): Promise<Send
   }
 }
 
-/** One that is gone already is removed, as it is in an issue. */
+/** A missing comment counts as removed, as in an issue. */
 const isMissing = (error: unknown): boolean =>
   (error as { readonly errors?: readonly { readonly type?: string }[] }).errors?.[0]?.type === 'NOT_FOUND';
 
@@ -104,12 +104,12 @@ async function post(call: Post, { api: { graphql }, place: { owner, repo, number
 
 type Comments = NonNullable<NonNullable<Found['repository']>['discussion']>['comments']['nodes'];
 
-/** The comment that a thread hangs on. Undefined: older than the newest hundred, the answer stands in the discussion itself. */
+/** The first comment of a thread. If that is older than the newest hundred, undefined: the reply goes into the discussion itself. */
 function threadOf(thread: string | undefined, comments: Comments): string | undefined {
   const name = thread === undefined ? undefined : messageNameOf(thread);
   if (name?.kind === 'discussion-thread') return comments.find(({ databaseId }) => databaseId === name.id)?.id;
   if (name?.kind !== 'discussion-comment') return undefined;
-  // A thread that was opened under a reply goes on in the thread of that reply: GitHub has one level.
+  // GitHub nests replies one level deep. A thread under a reply continues in the thread of that reply.
   return comments.find(({ id, replies }) => id === name.node || replies.nodes.some((reply) => reply.id === name.node))
     ?.id;
 }

@@ -1,9 +1,9 @@
-// github: issues, pull requests, reviews, discussions and what else a webhook of GitHub tells, on GitHub's own client (@octokit/core).
+// The GitHub adapter: issues, pull requests, reviews, discussions and other webhook events. Uses GitHub's client @octokit/core.
 //
 // In: config.ts (account) → verify.ts (signature) → parse.ts (payload.ts, names.ts) → inbox.
-// Out: render.ts (Markdown) → send.ts (REST), discussions.ts (GraphQL) → client.ts (limits, errors). GitHub has no idempotency keys: what
-// is posted has a mark (marker.ts), by which a repeat finds what an attempt without a result has made. The webhooks themselves:
-// webhooks.ts; what they could not deliver: deliveries.ts, connect.ts.
+// Out: render.ts (Markdown) → send.ts (REST), discussions.ts (GraphQL) → client.ts (limits, errors).
+// GitHub has no idempotency keys, so a post contains a hidden mark (marker.ts). After an attempt without a result, a retry searches for it.
+// Webhooks: webhooks.ts registers, deliveries.ts and connect.ts recover failed deliveries.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
 import { account, accountFault } from './config.ts';
@@ -17,7 +17,7 @@ import { register } from './webhooks.ts';
 
 const MOST_CHARACTERS = 65_536;
 
-/** The adapter; tests shorten its waits. */
+/** Tests pass shorter waits. */
 export function createGithub(waits: Waits = WAITS): AdapterModule {
   return defineAdapter({
     name: 'github',
@@ -30,7 +30,7 @@ export function createGithub(waits: Waits = WAITS): AdapterModule {
       react: true,
       threads: true,
     },
-    // GitHub asks for a second between requests that change something.
+    // GitHub asks for one second between requests that change something.
     rate: { perSecond: 1 },
     webhook: { maxBytes: 25 * 1_048_576, verify, parse, register },
     connect: (link) => watch(link, waits),

@@ -1,12 +1,13 @@
-// A verified delivery → what arrived: always one arrival, with X-GitHub-Delivery as its id. Pure.
+// Turns a verified delivery into one event, with X-GitHub-Delivery as its id. Pure.
 //
-//   message, edited, deleted   bodies of issues, pull requests and discussions, comments, reviews that say something
-//   other                      everything else, type `<event>.<action>` (`push`, `release.published`, `issues.labeled`), the payload as raw
+//   message, edited, deleted   bodies of issues, pull requests and discussions, comments, reviews with a text
+//   other                      everything else, type `<event>.<action>` (`push`, `release.published`, `issues.labeled`), payload unchanged
 //
-//   H1  GitHub sends nothing of reactions: there are no `reaction` arrivals.
-//   H2  What the account itself did is marked as its own. A mention at the beginning is not part of the text; one in code is none.
-//   H3  A person is known by the login, which mentions need. A login that was given up can be taken by somebody else.
-//   H4  `admin`: author_association says OWNER. Members and collaborators may have no right to write, so they are none.
+//   GITHUB-PARSE-1  There are no `reaction` events, because GitHub sends no webhooks for reactions.
+//   GITHUB-PARSE-2  Actions of the account itself are marked as its own. A leading mention is removed from the text. A mention in code does not
+//                   count.
+//   GITHUB-PARSE-3  A person's id is the login, which mentions need. An abandoned login can be taken by another person.
+//   GITHUB-PARSE-4  `admin` means that author_association is OWNER. Members and collaborators may lack write access, so they are not admins.
 import type { Arrival, RawRequest } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/text/safe-json.ts';
 import type { Account } from './config.ts';
@@ -17,7 +18,7 @@ type Login = Pick<Account, 'login'>;
 type Base = Pick<Arrival, 'id' | 'conversation' | 'user' | 'sentAt'>;
 type Said = 'message' | 'edited' | 'deleted';
 
-/** Throws when it is not JSON, or a comment without its id: such a delivery is kept for a person. */
+/** Throws if the body is not JSON, or if a comment has no id. Such a delivery becomes a dead letter. */
 export function parse(request: RawRequest, account: Login): readonly Arrival[] {
   const { 'x-github-event': event = '', 'x-github-delivery': id = '' } = request.headers;
   const raw = safeJson(bodyText(request));
@@ -34,7 +35,7 @@ export function parse(request: RawRequest, account: Login): readonly Arrival[] {
   ];
 }
 
-/** Webhooks may be set to form encoding: the same JSON as the field `payload`. */
+/** A webhook may be set to form encoding, with the same JSON in the field `payload`. */
 function bodyText({ headers, body }: RawRequest): string {
   const text = new TextDecoder().decode(body);
   const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
@@ -58,7 +59,7 @@ const SAID: Readonly<Record<string, Said>> = {
   deleted: 'deleted',
 };
 
-/** What people wrote; undefined for what is no text of theirs. */
+/** The event for a text that a person wrote. Undefined for other deliveries. */
 function said(event: string, payload: Payload, delivery: Delivery): Arrival | undefined {
   const kind = SAID[payload.action ?? ''];
   const { comment, review } = payload;
@@ -101,7 +102,7 @@ interface Found {
   readonly thread?: string;
 }
 
-/** A change of something else (title, branch) is none of the text; without a text the title is what was said. */
+/** A change of only the title or branch is not an edit of the text. If there is no text, the title counts as the text. */
 function ofSubject(
   { subject, ...found }: Omit<Found, 'text'> & { readonly subject: Subject | null | undefined },
   delivery: Delivery,

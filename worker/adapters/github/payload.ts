@@ -1,8 +1,8 @@
-// What is read of a payload. GitHub's own types (@octokit/webhooks) say what it sends; a delivery is still data from outside, so every
-// field may be missing here, and what an arrival cannot do without is asked for by name.
+// The parts of a payload that the adapter reads, after GitHub's types (@octokit/webhooks).
+// A delivery is untrusted input, so every field may be missing. A missing required field is an error that names it.
 import type { EmitterWebhookEventName } from '@octokit/webhooks';
 
-/** What `svc webhooks register` asks for. Others may be sent as well: they arrive as `other`. */
+/** Events for which `svc webhooks register` subscribes. Others may be sent as well, and arrive as `other`. */
 export const EVENTS = [
   'discussion',
   'discussion_comment',
@@ -55,17 +55,17 @@ export interface Payload {
   readonly changes?: Maybe<{ readonly title?: unknown; readonly body?: unknown; readonly [field: string]: unknown }>;
 }
 
-/** The value, when it is a text or a number as it has to be. Throws with the name of the field: such a delivery is kept for a person. */
+/** The value if it is a text or number as required. Otherwise throws an error with the field's name, and the delivery becomes a dead letter. */
 export function needed<T extends string | number>(value: Maybe<T>, like: T, field: string): T {
   if (typeof value !== typeof like || value === undefined || value === null)
     throw new Error(`the payload has no ${field}`);
   return value;
 }
 
-/** Text as people wrote it; browsers send CRLF. */
+/** Text as people wrote it. Browsers send CRLF, which becomes LF. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value.replaceAll('\r\n', '\n') : '');
 
-/** Epoch milliseconds, of an ISO time. */
+/** Epoch ms of an ISO time. */
 export function timeOf(value: unknown): number | undefined {
   const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
   return Number.isFinite(at) ? at : undefined;

@@ -1,4 +1,4 @@
-// The eight reactions of GitHub, by the emoji that shows them and by GitHub's own names. Pure.
+// GitHub's eight reactions, by emoji and by GitHub's names. Pure.
 
 export type Reaction = '+1' | '-1' | 'laugh' | 'confused' | 'heart' | 'hooray' | 'rocket' | 'eyes';
 type GraphqlReaction = 'THUMBS_UP' | 'THUMBS_DOWN' | 'LAUGH' | 'CONFUSED' | 'HEART' | 'HOORAY' | 'ROCKET' | 'EYES';
@@ -14,7 +14,7 @@ const REACTIONS: Readonly<Record<Reaction, { readonly emoji: string; readonly gr
   eyes: { emoji: '👀', graphql: 'EYES' },
 };
 
-/** Undefined for what GitHub has not. Variation selectors and skin tones make no difference. */
+/** Undefined if GitHub has no such reaction. Ignores variation selectors and skin tones. */
 export function reactionOf(emoji: string): Reaction | undefined {
   const plain = emoji.replaceAll(/\u{fe0f}|\p{Emoji_Modifier}|^:|:$/gu, '');
   return (Object.keys(REACTIONS) as Reaction[]).find((name) => name === plain || REACTIONS[name].emoji === plain);

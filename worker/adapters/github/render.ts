@@ -1,12 +1,11 @@
-// From segments to GitHub's Markdown. Pure.
+// Renders segments as GitHub's Markdown. Pure.
 //
-//   R1  What a person or a plugin wrote as text is shown as written: no markup, no HTML, and no mention. GitHub mentions whoever stands
-//       behind an @ even where it is escaped, and everyone of them gets mail: an empty comment stands between the @ and the name.
-//       An address stays as it is: GitHub makes a link of it, takes a backslash for a part of it, and reads neither markup nor mentions in it.
-//   R2  Only `mention` mentions. GitHub knows no mention of all.
-//       Two dollars would enclose mathematics: as GitHub's documentation says, each stands in a span then. Four blanks at the begin of a line
-//       would make it code: they are blanks that Markdown does not count.
-//   R3  A link with a scheme that could run something is text.
+//   GITHUB-RENDER-1  Literal text is shown as written: no markup, no HTML, no mention. GitHub notifies people by mail even for an escaped @, so an
+//                    empty comment separates the @ from the name. A URL stays unchanged: GitHub links it, reads no markup in it, and would take a
+//                    backslash for a part of it.
+//   GITHUB-RENDER-2  Only `mention` mentions. GitHub has no mention of all. Two dollar signs would enclose mathematics, so each stands in a span, as
+//                    GitHub documents. Four leading spaces would begin code, so they become spaces that Markdown does not count.
+//   GITHUB-RENDER-3  A link with a scheme that could run code becomes text.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
 import { edgesOf } from '../../sdk/text/text-edges.ts';
 
@@ -19,13 +18,13 @@ const SIGNS: readonly (readonly [Mark, string])[] = [
 
 export function render({ segments }: Rich): string {
   let out = '';
-  let isOpen = false; // a block ends here: what follows needs a line of its own
+  let isOpen = false; // after a block, text needs a new line
   let isNamed = false;
   for (const segment of segments) {
     const isBlock = segment.kind === 'code' || segment.kind === 'quote';
     const text = shown(segment);
     if (text === '') continue;
-    if (isNamed && segment.kind === 'text' && /^[\w-]/.test(segment.text)) out += '<!-- -->'; // or it would be a part of the name
+    if (isNamed && segment.kind === 'text' && /^[\w-]/.test(segment.text)) out += '<!-- -->'; // keeps the text from extending the name
     if (isOpen) out += '\n\n';
     else if (isBlock && out !== '') out += out.endsWith('\n') ? '\n' : '\n\n';
     out += isOpen ? text.replace(/^\n+/, '') : text;
@@ -53,7 +52,7 @@ function shown(segment: Segment): string {
 const mentionOf = (login: string): string =>
   /^[\w-]+(\[bot\])?$/.test(login) ? `@${login.replace('[bot]', '')}` : escape(`@${login}`);
 
-/** Marks never enclose blanks at their edges, where Markdown does not read them. */
+/** Marks never enclose spaces at their edges, where Markdown would ignore the marks. */
 function marked(text: string, marks: readonly Mark[]): string {
   const { before, inner, after } = edgesOf(text);
   if (marks.length === 0 || inner === '') return literal(text);
@@ -72,7 +71,7 @@ function link(text: string, url: string): string {
   return `[${escape(label)}](${target})`;
 }
 
-/** What GitHub takes for an address, without the signs that it leaves out at the end. */
+/** Matches URLs as GitHub does, without trailing punctuation. */
 const ADDRESS =
   /((?<![A-Za-z])https?:\/\/[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*(?::\d+)?(?:[/?#](?:[^\s<>|`]*[^\s<>|`?!.,:;*_~'")\]])?)?)/;
 
@@ -90,7 +89,7 @@ function literal(text: string): string {
 
 const INDENT = /^(?: {4}| {0,3}\t)[ \t]*(?=\S)/gm;
 
-/** Blanks before a sign are those of its own line: a run of empty lines would be looked at anew from each. */
+/** Spaces before a sign are matched within one line only. A run of empty lines would otherwise take quadratic time. */
 function escape(text: string): string {
   return text
     .replace(/[\\*_~`[\]<>|]/g, '\\$&')

@@ -1,4 +1,4 @@
-// What goes out: one comment, or one change of a comment. Discussions are known to GraphQL alone (discussions.ts), the rest is REST.
+// Sends one comment, or one change of a comment. Discussions use GraphQL, everything else REST.
 import { errorCode } from '../../sdk/errors.ts';
 import type { Outgoing, SendResult } from '../../sdk/index.ts';
 import { type GithubLink, sendBy } from './client.ts';
@@ -11,7 +11,7 @@ import { isUnanswered, verifyLogin } from './whose-token.ts';
 
 const NEWEST = { sort: 'created', direction: 'desc', per_page: 100 } as const;
 
-/** Throws when nobody knows whether it happened, and `accountFailed` when GitHub refuses the token. */
+/** Throws if the outcome is unknown. Throws `accountFailed` if GitHub refuses the token. */
 export async function send(call: Outgoing, link: GithubLink): Promise<SendResult> {
   const place = placeOf(call.conversation);
   if (place === undefined)
@@ -32,7 +32,7 @@ export async function send(call: Outgoing, link: GithubLink): Promise<SendResult
 
 const UNTOLD_WAIT_MS = 5_000;
 
-/** D5 of connect.ts. */
+/** Returns `later` while GitHub does not confirm the token's owner. Under another login the bot would answer its own comments. */
 async function stillUntold(link: GithubLink): Promise<SendResult | undefined> {
   if (!isUnanswered(link)) return undefined;
   try {
@@ -80,11 +80,11 @@ async function post(call: Post, target: IssueTarget): Promise<SendResult> {
   return { kind: 'sent', message: `comment:${data.id}` };
 }
 
-/** Of the account itself: anybody may copy a mark. */
+/** Only comments of the account count, since another person may copy a mark. */
 const isOurs = (user: { readonly login: string } | null | undefined, { login }: IssueTarget): boolean =>
   user?.login.toLowerCase() === login.toLowerCase();
 
-/** The newest of the whole repository: those of one issue alone come oldest first. */
+/** Searches the newest comments of the whole repository. GitHub lists comments of one issue oldest first. */
 async function madeInIssue(key: string, target: IssueTarget): Promise<number | bigint | undefined> {
   const { owner, repo, number } = target.place;
   const { data } = await target.api.request('GET /repos/{owner}/{repo}/issues/comments', { owner, repo, ...NEWEST });
@@ -139,7 +139,7 @@ async function edit(name: MessageName, body: string, { api, place }: Target): Pr
   }
 }
 
-/** One that is gone already is removed. */
+/** A missing comment counts as removed. */
 async function remove(name: MessageName, { api, place }: Target): Promise<SendResult> {
   const { owner, repo } = place;
   if (name.kind !== 'comment' && name.kind !== 'review-comment') return refused('GitHub removes comments alone');
@@ -153,7 +153,7 @@ async function remove(name: MessageName, { api, place }: Target): Promise<SendRe
   return SENT;
 }
 
-/** The most that GitHub gives at once. */
+/** GitHub's largest page. */
 const PAGE = 100;
 
 async function react(

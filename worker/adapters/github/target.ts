@@ -1,4 +1,4 @@
-// What a send is about, and how it ends where GitHub was not even asked or said nothing of interest.
+// The target of a send, and results for sends that need no response of GitHub.
 import type { Outgoing, SendResult } from '../../sdk/index.ts';
 import type { Api } from './client.ts';
 import type { Place } from './names.ts';

@@ -1,16 +1,16 @@
-// Signatures of GitHub: `X-Hub-Signature-256: sha256=<hex>`, HMAC-SHA256 over the raw body. Pure.
+// Verifies GitHub's signature `X-Hub-Signature-256: sha256=<hex>`, an HMAC-SHA256 over the raw body. Pure.
 //
-//   G1  The SHA-1 header (`X-Hub-Signature`) is not read: a delivery that has it alone is refused.
-//   G2  Every secret is compared, in constant time, with strictly read hex digits (verifyHmac).
-//   G3  GitHub signs no time: a repeat is known by `X-GitHub-Delivery` alone, so a delivery without it is refused. The headers are
-//       outside of the signature: who can read a delivery on its way could repeat it under another id. Take deliveries over TLS.
-//   G4  A verified `ping` is answered and is no arrival.
+//   GITHUB-VERIFY-1  The SHA-1 header (`X-Hub-Signature`) is ignored. A delivery with that header alone is refused.
+//   GITHUB-VERIFY-2  Every secret is compared in constant time. Hex digits are parsed strictly.
+//   GITHUB-VERIFY-3  GitHub signs no time, so only `X-GitHub-Delivery` reveals a repeat. A delivery without it is refused. The signature does not
+//                    cover headers: an eavesdropper could replay a delivery under another id. Use TLS.
+//   GITHUB-VERIFY-4  A verified `ping` is answered and produces no event.
 import { type RawRequest, type Verdict, verifyHmac } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
 
 const PREFIX = 'sha256=';
 
-/** `ok`, `handshake` for a ping, or `refused` with a reason for the log: the client is told nothing of it. */
+/** `ok`, `handshake` for a ping, or `refused` with a reason for the log. The client is not told the reason. */
 export function verify(request: RawRequest, { secrets }: Pick<Account, 'secrets'>): Verdict {
   const header = request.headers['x-hub-signature-256'];
   if (header === undefined) return refused('no X-Hub-Signature-256');

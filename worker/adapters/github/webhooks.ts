@@ -1,5 +1,5 @@
-// The account's webhooks at GitHub: made by `svc webhooks register`, known by their address. Registering again changes nothing but the secret and the
-// events. What they could not deliver: connect.ts.
+// Manages the account's webhooks at GitHub. `svc webhooks register` creates them, and their URL identifies them.
+// Repeated registration changes only the secret and the events.
 import type { Link } from '../../sdk/index.ts';
 import { type Api, callBy } from './client.ts';
 import type { Account } from './config.ts';
@@ -14,7 +14,7 @@ export const ofName = (repository: string): Of => {
   return { owner, repo };
 };
 
-/** Resolves to a line for the operator. */
+/** Resolves to a line of output for the operator. */
 export async function register(url: string, link: Link<Account>): Promise<string> {
   const { repositories, secrets } = link.account;
   if (repositories.length === 0)
@@ -39,11 +39,11 @@ export async function register(url: string, link: Link<Account>): Promise<string
   return done.join(', ');
 }
 
-/** All of a repository's, up to a hundred. */
+/** All webhooks of a repository, at most a hundred. */
 export async function hooksOf(request: Api['request'], of: Of) {
   return (await request('GET /repos/{owner}/{repo}/hooks', { ...of, per_page: 100 })).data;
 }
 
-/** The host's own path ends so, whatever stands before it. */
+/** The URL of our webhook ends with the host's own path, behind any prefix. */
 export const isOurs = (url: string | undefined, endpoint: string): boolean =>
   url?.endsWith(`/webhooks/${endpoint.slice(endpoint.indexOf(':') + 1).replace('~', '/')}`) === true;

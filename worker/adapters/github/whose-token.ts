@@ -1,9 +1,9 @@
-// Whose token an account has: what that login says itself does not arrive (H2 of parse.ts), so it has to be the one that is configured.
+// Finds the owner of an account's token. Comments of that login are ignored as the bot's own, so it must equal the configured login.
 import { accountFailed } from '../../sdk/index.ts';
 import { callBy, type GithubLink, isRefusal } from './client.ts';
 import type { Account } from './config.ts';
 
-/** A token of an installation may not ask GET /user, and who has one may have left out the `[bot]`. */
+/** GitHub denies GET /user to installation tokens. The configured login may lack the suffix `[bot]`. */
 export async function loginOf(link: GithubLink): Promise<string> {
   if (!link.account.login.endsWith('[bot]')) {
     try {
@@ -18,12 +18,12 @@ export async function loginOf(link: GithubLink): Promise<string> {
 
 export const isLogin = (login: string, wanted: string): boolean => login.toLowerCase() === wanted.toLowerCase();
 
-/** Accounts that stand without an answer: what they have to say waits, or the bot might answer itself. */
+/** Online accounts whose token's owner is unconfirmed. Sends of these accounts wait, because the bot might answer itself. */
 const unanswered = new WeakSet<Account>();
 
 export const isUnanswered = ({ account }: GithubLink): boolean => unanswered.has(account);
 
-/** The first call of a connection: a token that GitHub does not know ends here, too. What GitHub does not tell is let be. */
+/** The first call of a connection. Throws if GitHub rejects the token. Ignores a refusal to name the owner. */
 export async function verifyLogin(link: GithubLink): Promise<void> {
   unanswered.add(link.account);
   await compareLogin(link);

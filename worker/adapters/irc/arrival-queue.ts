@@ -1,8 +1,9 @@
-// From the socket to the inbox, in order. IRC repeats nothing, so what has been read must be kept until it is stored.
+// Queue from the socket to the inbox, in order. IRC repeats nothing, so a received line must be kept until it is stored.
 //
-//   Q1  Arrivals are stored in the order in which they came, in batches; a batch that fails is tried again until it is stored.
-//   Q2  Over MAX_WAITING arrivals the connection is not read further: the server and TCP hold the rest. Memory stays bounded.
-//   Q3  After `close` the rest is stored before the promise resolves; what then fails five times is lost, and said so.
+//   IRC-ARRIVAL-QUEUE-1  Events are stored in order of arrival, in batches. A failed batch is retried until it is stored.
+//   IRC-ARRIVAL-QUEUE-2  With more than MAX_WAITING events queued, the socket is not read. TCP backpressure and the server hold the rest, so memory
+//                        stays bounded.
+//   IRC-ARRIVAL-QUEUE-3  `close` stores the rest before its promise resolves. Events whose write then fails five times are lost, which is logged.
 import type { Arrival, Logger } from '../../sdk/index.ts';
 
 const MAX_BATCH = 64;
@@ -22,9 +23,9 @@ export class ArrivalQueue {
   readonly #options: ArrivalQueueOptions;
   #waiting: Arrival[] = [];
   #running: Promise<void> | undefined;
-  /** Ends the pause. */
+  /** Ends the pause. Undefined while the socket is read. */
   #resume: (() => void) | undefined;
-  /** Until the connection is read again; undefined while it is. */
+  /** Resolves when the socket is read again. Undefined while it is read. */
   flowing: Promise<void> | undefined;
   #isClosed = false;
 
@@ -38,7 +39,7 @@ export class ArrivalQueue {
     this.#running ??= this.#run();
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when the queue is empty. */
   close(): Promise<void> {
     this.#isClosed = true;
     this.#resume?.();
@@ -58,7 +59,7 @@ export class ArrivalQueue {
   }
 
   async #run(): Promise<void> {
-    // One turn of the loop first: lines that came in one packet go into one batch.
+    // Waits one turn of the event loop, so that lines of one packet form one batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, MAX_BATCH);

@@ -1,5 +1,5 @@
-// What a server says of an account (`svc doctor --endpoint`): registers as the host does, with the same password, SASL account and service, joins
-// nothing, and says goodbye. Beside a running host that is a second connection under another nick.
+// Tests an account for `svc doctor --endpoint`. The check registers as the host does, with the same password, SASL account and service.
+// The check joins no channel and quits. Beside a running host this is a second connection under another nick.
 import { randomUUID } from 'node:crypto';
 import { TLSSocket } from 'node:tls';
 import type { Client, IrcLine } from 'irc-framework';
@@ -29,12 +29,12 @@ export async function* check(account: Account, tools: CheckTools, timing: Sessio
       signal: AbortSignal.any([tools.signal, leave.signal]),
       log: tools.log,
       cursor: undefined,
-      receive: async () => {}, // a greeting: who says it reaches the host as well, or says it to nobody
+      receive: async () => {}, // greetings only, which a running host receives as well
       online() {
         found.push(...loginChecks(client, account));
         leave.abort();
       },
-      degraded() {}, // it has no channels, and without a cursor nothing was missed
+      degraded() {}, // the check joins no channels and has no cursor, so nothing can be missing
     },
   });
   await session.run();

@@ -1,4 +1,4 @@
-// Keys of one IRC account, and the limits of the protocol that they meet.
+// Configuration keys of one IRC account, and the protocol limits that apply to them.
 //
 //   plugins:
 //     irc:
@@ -61,7 +61,7 @@ export const account = {
 };
 export type Account = Values<typeof account>;
 
-/** All channels, each once. */
+/** All channels without duplicates. */
 export const channelsOf = ({ channels, channelKeys }: Account): readonly string[] => [
   ...new Set([...channels, ...channelKeys.map(({ channel }) => channel)]),
 ];

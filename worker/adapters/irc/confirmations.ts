@@ -1,22 +1,22 @@
-// What we wrote and wait for: a PONG says that the server has taken every line before its PING.
+// Lines that await confirmation by the server. A PONG confirms that the server took every line before its PING.
 //
-//   F1  A wait ends once: by its PONG, by the time limit, or by the end of the connection. The last two throw: the line may have been taken.
-//       After that end none begins: a wait that nobody ends would outlive the connection by its limit.
-//   F2  An error numeric that names the target between line and PONG is the server's refusal of the line; too many targets in too short a
-//       time (Undernet, UnrealIRCd; Libera) is one that passes.
+//   IRC-CONFIRMATIONS-1  A wait ends once: by its PONG, by the time limit, or with the connection. The last two throw, because the line may have been
+//                        taken. No wait begins after the connection ended, since it would last for its whole limit.
+//   IRC-CONFIRMATIONS-2  An error numeric that names the target, between line and PONG, is the server's refusal of the line. A numeric for too many
+//                        targets (Undernet, UnrealIRCd, Libera) is a temporary refusal.
 import type { SendResult } from '../../sdk/index.ts';
 
 export type Refusal = Exclude<SendResult, { readonly kind: 'sent' }>;
 export interface Refused {
   readonly result: Refusal;
-  /** How many lines the server has refused; the result is that of the first. */
+  /** Number of refused lines. `result` is that of the first one. */
   readonly lines: number;
 }
 
 const MAX_REASON_LENGTH = 200;
 const TOO_FAST: ReadonlySet<string> = new Set(['439', '707']);
 const TOO_FAST_MS = 60_000;
-/** Outside of the errors of the protocol: too fast, and who lets nobody in who is not on their list (umode +g). */
+/** Error numerics outside 400–599: too fast, and a person who accepts only listed senders (umode +g). */
 const MORE_ERRORS: ReadonlySet<string> = new Set(['707', '716']);
 
 export const isError = (numeric: string): boolean => /^[45]\d\d$/.test(numeric) || MORE_ERRORS.has(numeric);
@@ -47,7 +47,7 @@ export class Confirmations {
     this.#options = options;
   }
 
-  /** Resolves with the server's refusal, or undefined when it took the line. */
+  /** Resolves with the server's refusal, or with undefined if it took the line. */
   expect(token: string, target?: string): Promise<Refused | undefined> {
     if (this.#end !== undefined) return Promise.reject(this.#end);
     return new Promise((resolve, reject) => {
@@ -72,7 +72,7 @@ export class Confirmations {
     this.#settle(token, { refused: this.#waiting.get(token)?.refused });
   }
 
-  /** An error of the server about a nick or channel. */
+  /** Reports an error numeric about a nick or channel. */
   refused(target: string, refusal: Refusal): void {
     const name = this.#options.lower(target);
     for (const waiting of this.#waiting.values()) {
@@ -82,7 +82,7 @@ export class Confirmations {
     }
   }
 
-  /** The connection is gone. */
+  /** Rejects all waits, because the connection ended. */
   end(error: Error): void {
     this.#end = error;
     for (const token of this.#waiting.keys()) this.#settle(token, error);

@@ -1,4 +1,4 @@
-// Holds one connection for one account. The client library is loaded at the first connection: who has no IRC account does not pay for it.
+// Holds one connection for one account. The first connection loads the client library, so a host without IRC accounts never loads it.
 import { randomUUID } from 'node:crypto';
 import type { Client } from 'irc-framework';
 import type { Link } from '../../sdk/index.ts';
@@ -7,10 +7,10 @@ import { IrcSession } from './connection/session.ts';
 import type { SessionTiming } from './connection/timing.ts';
 import { CAPABILITY } from './history.ts';
 
-/** Open connections, by the account object of their link: `send` finds the one of its own account. */
+/** Open connections by the account object of their link, for sends of that account. */
 export type Sessions = WeakMap<Account, IrcSession>;
 
-/** Resolves when the link's signal ends the connection; throws when it is lost. Coming back is the caller's. */
+/** Resolves when the link's signal ends the connection. Throws when the connection is lost. Reconnecting is the caller's job. */
 export async function connect(link: Link<Account>, sessions: Sessions, timing: SessionTiming): Promise<void> {
   const { Client } = await import('irc-framework');
   const client = new Client();
@@ -27,7 +27,7 @@ export async function connect(link: Link<Account>, sessions: Sessions, timing: S
 
 const MAX_LINE_BYTES = 64 * 1_024;
 
-/** The client keeps what it has of a line until the line ends. */
+/** Limits the length of an unfinished line, because the client buffers a line until it ends. */
 function guard(client: Client): void {
   client.on('raw socket connected', (socket) => {
     socket.on('data', () => {

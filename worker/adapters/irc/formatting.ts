@@ -1,15 +1,15 @@
-// Marks of the message model ↔ the codes with which clients of IRC set text off. Pure.
+// Converts marks of the message model to IRC formatting codes and back. Pure.
 //
-//   M1  Outward: each line of what is marked stands between the codes of its marks, for all of them end with the line. Nothing that was
-//       written as text is a code: control characters are left out of it.
-//   M2  Inward: what is bold, italic, struck through or monospace has that mark, up to its end, a reset or the end of the line. Colours,
-//       underlines and what is reversed are left out: the message model has none.
-//   M3  A line that is cut ends the codes that are open in it, and the rest begins them again.
+//   IRC-FORMATTING-1  Outgoing: every line is enclosed in the codes of its marks, because codes end with the line. Control characters are removed
+//                     from literal text, so it contains no codes.
+//   IRC-FORMATTING-2  Incoming: bold, italic, struck-through and monospace text gets its mark, up to the code's end, a reset or the line's end.
+//                     Colour, underline and reverse have no mark and are dropped.
+//   IRC-FORMATTING-3  When a long line is split, open codes end in the first part and begin again in the next.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
 import { plainText } from '../../sdk/message.ts';
 
 const ORDER: readonly Mark[] = ['bold', 'italic', 'strike', 'code'];
-/** Each begins what it stands for, and ends it when it comes again. */
+/** A code begins its mark, and ends it the second time. */
 const CODES: Readonly<Record<Mark, string>> = {
   bold: '\u0002',
   italic: '\u001d',
@@ -18,12 +18,12 @@ const CODES: Readonly<Record<Mark, string>> = {
 };
 const MARKS = new Map(ORDER.map((mark) => [CODES[mark], mark]));
 const RESET = '\u000f';
-/** Most bytes with which the codes of a line can be ended, or begun. */
+/** Most bytes of codes that end or begin a line. */
 export const MOST_CODE_BYTES = ORDER.length;
 
 type Run = Extract<Segment, { kind: 'text' }>;
 
-/** M1. Blocks stand on lines of their own. */
+/** Encloses every line in the codes of its marks. Blocks get their own lines. */
 export function renderCodes({ segments }: Rich): string {
   let out = '';
   let isAfterBlock = false;
@@ -60,12 +60,12 @@ function between(text: string, marks: readonly Mark[]): string {
 
 const literal = (text: string): string => text.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n\t]/gu, '');
 
-/** Leaves of a line the codes alone that stand for marks: nothing else can be hidden in it. */
+/** Removes all control characters except codes of marks, so a line cannot hide anything else. */
 export const onlyCodes = (line: string): string => line.replace(/[^\P{Cc}\u0002\u0011\u001d\u001e]/gu, '');
 export const withoutCodes = (text: string): string => text.replace(/[\u0002\u0011\u001d\u001e]/g, '');
 export const hasCodes = (text: string): boolean => /[\u0002\u0011\u001d\u001e]/.test(text);
 
-/** M3: the codes that are open behind this beginning of a line, in the order in which they were begun. */
+/** The codes open at the end of this part of a line, in order of their start. */
 export function openIn(begin: string): readonly string[] {
   const open = new Set<string>();
   for (const code of begin.match(/[\u0002\u0011\u001d\u001e]/g) ?? []) if (!open.delete(code)) open.add(code);
@@ -74,7 +74,7 @@ export function openIn(begin: string): readonly string[] {
 
 const CODE = /(\u0003(?:\d{1,2}(?:,\d{1,2})?)?|\u0004(?:[0-9a-fA-F]{6}(?:,[0-9a-fA-F]{6})?)?|[^\P{Cc}\t\u0003\u0004])/u;
 
-/** M2: the text of a line that came, in runs of the same marks; none of them is empty. */
+/** Splits an incoming line into runs of text with equal marks. No run is empty. */
 export function readCodes(line: string): readonly Run[] {
   const runs: Run[] = [];
   let marks = new Set<Mark>();
@@ -95,7 +95,7 @@ function run(text: string, marks: ReadonlySet<Mark>): Run {
   return { kind: 'text', text, ...(has.length === 0 ? {} : { marks: has }) };
 }
 
-/** The runs without their first `length` letters (UTF-16). */
+/** The runs without their first `length` UTF-16 units. */
 export function behind(runs: readonly Run[], length: number): readonly Run[] {
   let left = length;
   return runs.flatMap((one) => {
@@ -105,11 +105,11 @@ export function behind(runs: readonly Run[], length: number): readonly Run[] {
   });
 }
 
-/** All of it with this mark, too. */
+/** Adds the mark to all runs. */
 export const alsoMarked = (runs: readonly Run[], mark: Mark): readonly Run[] =>
   runs.map(({ text, marks = [] }) => run(text, new Set([...marks, mark])));
 
-/** As an arrival has it: a text where nothing is marked. */
+/** The text of an event. A plain string if nothing is marked. */
 export function textOf(runs: readonly Run[]): string | readonly Segment[] {
   if (runs.every(({ marks }) => marks === undefined)) return plainText(runs);
   const merged: Run[] = [];

@@ -1,17 +1,16 @@
-// What was said while the account was away, where the server keeps it (IRCv3 draft/chathistory), and how far all has come.
+// Fetches messages that were missed while the account was offline, if the server keeps them (IRCv3 draft/chathistory). Computes the cursor.
 //
-//   H1  Asked once a connection, behind the joins: for the channels that are joined and for who wrote in private, from the cursor on, with some
-//       overlap, two days back at most. A line has the msgid with which it was said, so that what came already is taken once. One without a
-//       msgid is taken when it is newer than the cursor.
-//       Who wrote is told a page at a time, by the time of their latest line.
-//   H2  What is said meanwhile waits behind it, until an answer takes too long or too much waits: then it is let in beside what was missed.
-//   H3  The cursor is the server's time of the newest line that is stored. It stands still until what was missed has come.
-//   H4  What the server could not read for now (MESSAGE_ERROR), or did not answer, is asked for again while the connection stands, and holds
-//       nothing up. Until it has come the account is degraded. Whom it will not tell at all is left.
-//       An answer that begins while its question is not asked, or began before it was asked again, is none: the new one tells all of it. Nor
-//       is a refusal of another question one of this.
-//   H5  Where a server tells again what was said, asked or not, our own lines may bear another nick: each that the account would take is ours.
-//   H6  What is more than is asked for is lost: the account is degraded for it until the rest has come, so that its last error tells of it.
+//   IRC-HISTORY-1  Asked once a connection, after the joins: for joined channels and for people who wrote in private. The range begins shortly before
+//                  the cursor, at most two days back. A line has its original msgid, so the inbox drops duplicates. A line without a msgid counts if
+//                  it is newer than the cursor. Private senders are listed page by page, by the time of their latest line.
+//   IRC-HISTORY-2  New messages wait until the missed ones are stored. If an answer takes too long or too many wait, they are stored at once.
+//   IRC-HISTORY-3  The cursor is the server time of the newest stored line. The cursor does not move until all missed messages are stored.
+//   IRC-HISTORY-4  A question that failed temporarily (MESSAGE_ERROR) or got no answer is repeated while the connection lasts. The repetition delays
+//                  nothing else. Until it is answered the account is `degraded`. A target that the server denies is skipped. A late answer to an
+//                  earlier question is ignored, since the repeated question gets all of it. A refusal of another question is ignored, too.
+//   IRC-HISTORY-5  In history the bot's own lines may have another nick. Each nick that the account may use counts as the bot's.
+//   IRC-HISTORY-6  Messages beyond the page limit are lost. The account is `degraded` until the rest has arrived, so that its last error shows the
+//                  loss.
 import { createHash } from 'node:crypto';
 import type { IrcLine } from 'irc-framework';
 import type { Arrival, Logger } from '../../sdk/index.ts';
@@ -22,16 +21,16 @@ export interface HistoryOptions {
   readonly account: Account;
   readonly cursor: string | undefined;
   readonly log: Logger;
-  /** For one answer. */
+  /** Time limit for one answer, in ms. */
   readonly limitMs: number;
   lower(text: string): string;
   raw(line: string): void;
   after(delayMs: number, run: () => void): void;
-  /** Into the inbox, in this order. */
+  /** Adds an event to the inbox queue. */
   push(arrival: Arrival): void;
-  /** Stores how far all has come, where nothing arrives. */
+  /** Stores the cursor when no event arrives with which to store it. */
   note(cursor: string): void;
-  /** What is not there of what was missed; undefined once nothing is left to ask for. */
+  /** Reports missed messages that could not be fetched. Undefined once all are fetched. */
   trouble(reason: string | undefined): void;
 }
 
@@ -44,23 +43,23 @@ const PAGE = 100;
 const MOST_PAGES = 10;
 const MOST_TARGETS = 100;
 const MOST_HELD = 500;
-/** Refusals that say of whom. */
+/** Refusals that name the target. */
 const NAMES_TARGET: ReadonlySet<string> = new Set(['INVALID_TARGET', 'MESSAGE_ERROR']);
 
 interface Question {
-  /** Undefined: who wrote. */
+  /** Undefined: the question asks who wrote in private. */
   readonly target: string | undefined;
   readonly from: string;
   readonly page: number;
-  /** How often it, or a page before it, was asked and not answered: so many answers may come behind the one that is taken (H4). */
+  /** How often this question, or one for a page before it, got no answer in time. That many late answers may still arrive, and must not count. */
   readonly late: number;
 }
 
 interface Batch {
-  /** What it answers; undefined: nothing that is asked now. */
+  /** The question that this batch answers. Undefined: no current question. */
   readonly question: Question | undefined;
   lines: number;
-  /** To ask for what comes behind its last line. */
+  /** Reference to the last line, to ask for the next page. */
   last: string | undefined;
 }
 
@@ -68,19 +67,19 @@ export class History {
   readonly #options: HistoryOptions;
   readonly #since: number | undefined;
   readonly #batches = new Map<string, Batch>();
-  /** The server's times of lines that are said now. */
+  /** Server times of new (not historical) lines. */
   readonly #times = new WeakMap<Arrival, number>();
   #questions: Question[] = [];
-  /** H4. */
+  /** Questions to repeat later, because they failed temporarily or got no answer. */
   #again: Question[] = [];
-  /** What is said before all that was missed has come (H2). */
+  /** New messages that wait until missed ones are stored. Undefined when none have to wait. */
   #held: Arrival[] | undefined;
   #isBehind: boolean;
   #asked = 0;
   #page = PAGE;
   #newest = 0;
   #isById = true;
-  /** In private. */
+  /** People who wrote in private and were asked about already. */
   readonly #wrote = new Set<string>();
 
   constructor(options: HistoryOptions) {
@@ -92,8 +91,8 @@ export class History {
   }
 
   /**
-   * H1. `most` is what the server allows in one answer; undefined where it keeps nothing. `refs`: by what a line is named in a question, both
-   * where the server does not say.
+   * Asks for messages since the cursor. `most`: lines that the server allows in one answer, undefined if it keeps no history.
+   * `refs`: kinds of reference that the server accepts in a question. Both kinds are assumed if it does not say.
    */
   ask(channels: readonly string[], most: number | undefined, refs = 'msgid,timestamp'): void {
     if (this.#since === undefined) {
@@ -108,7 +107,7 @@ export class History {
     this.#next();
   }
 
-  /** What a line says of answers, and where its arrival goes. */
+  /** Handles a line: answers of the history, and events, both missed and new. */
   take(line: IrcLine, arrival: Arrival | undefined): void {
     const batch = this.#batches.get(line.tags['batch'] ?? '');
     if (line.command === 'BATCH') return this.#onBatch(line, batch);
@@ -126,14 +125,14 @@ export class History {
     if (arrival !== undefined) this.#past(line, arrival, at);
   }
 
-  /** What was stored, in its order → how far all has come (H3). */
+  /** The cursor after these events were stored. Undefined while missed messages are outstanding. */
   cursorAfter(stored: readonly Arrival[]): string | undefined {
     if (this.#isBehind) return undefined;
     const newest = Math.max(...stored.map((one) => this.#times.get(one) ?? 0));
     return newest > 0 ? new Date(newest).toISOString() : undefined;
   }
 
-  /** The connection is gone: what waits is stored, and asked for again is what was not answered. */
+  /** The connection ended. New messages that waited are passed on. The next connection repeats unanswered questions. */
   end(): void {
     this.#questions = [];
     this.#again = [];
@@ -148,10 +147,10 @@ export class History {
     if (Number.isFinite(at)) this.#times.set(arrival, at);
     if (this.#held === undefined) return this.#options.push(arrival);
     this.#held.push(arrival);
-    if (this.#held.length > MOST_HELD) this.#release(); // H2
+    if (this.#held.length > MOST_HELD) this.#release(); // too many new messages wait
   }
 
-  /** H1, H5. */
+  /** Passes on a missed message, unless one of our own nicks wrote it. A message without a msgid gets an id from its content. */
   #past(line: IrcLine, arrival: Arrival, at: number): void {
     const { account, lower, push } = this.#options;
     const nick = lower(line.nick);
@@ -176,7 +175,7 @@ export class History {
     if (ended !== undefined && tags['batch'] === undefined) this.#answered(ended);
   }
 
-  /** Of whom; nobody: who wrote. */
+  /** The current question if it is about this target. An empty target means the list of private senders. */
   #asks(of: string): Question | undefined {
     const [asked] = this.#questions;
     const { lower } = this.#options;
@@ -188,7 +187,7 @@ export class History {
     if (asked === undefined || asked !== question) return;
     const { target, page, late } = asked;
     if (late > 0 && last === asked.from) {
-      // The page before once more.
+      // A late answer repeated the page before.
       this.#questions = [{ ...asked, late: late - 1 }, ...others];
       return;
     }
@@ -196,12 +195,12 @@ export class History {
     const isMore = isFull && last !== asked.from && page < MOST_PAGES;
     if (isFull && !isMore) this.#lost(target);
     const next = isMore ? [{ target, from: last, page: page + 1, late }] : [];
-    // Who has written is heard before it is asked who else has.
+    // Messages of known senders are fetched before the next page of senders.
     this.#questions = target === undefined ? [...others, ...next] : [...next, ...others];
     this.#next();
   }
 
-  /** H4. */
+  /** Handles a refusal. A temporary one is repeated later, any other is skipped. */
   #refused({ params }: IrcLine): void {
     const [question, ...others] = this.#questions;
     if (question === undefined || !this.#isAbout(question, params)) return;
@@ -212,15 +211,15 @@ export class History {
     this.#next();
   }
 
-  /** As far as a refusal names what it is about: the question, and of whom. */
+  /** True unless the refusal names another question or target. */
   #isAbout({ target }: Question, [, code = '', ...words]: readonly string[]): boolean {
-    const [asked, of] = words.slice(0, -1); // the last one is for people
+    const [asked, of] = words.slice(0, -1); // the last parameter is a text for people
     if (asked !== undefined && asked.toUpperCase() !== (target === undefined ? 'TARGETS' : 'AFTER')) return false;
     if (target === undefined || of === undefined || !NAMES_TARGET.has(code)) return true;
     return this.#options.lower(of) === this.#options.lower(target);
   }
 
-  /** Who wrote in private: the channels are known. */
+  /** Adds a question for a person who wrote in private. Channels have questions already. */
   #targeted({ params: [, name = '', time = ''] }: IrcLine, batch: Batch): void {
     if (batch.question === undefined || batch.question !== this.#questions[0]) return;
     batch.lines += 1;
@@ -259,7 +258,7 @@ export class History {
     });
   }
 
-  /** H4. The cursor stands: should the connection end before, the next one asks again. */
+  /** Repeats unanswered questions later. The cursor does not move, so the next connection would ask again, too. */
   #unanswered(): void {
     this.#options.log.warn({ questions: this.#questions.length }, 'the server did not answer what was said meanwhile');
     const [asked, ...others] = this.#questions;
@@ -268,7 +267,7 @@ export class History {
     this.#finish('the server did not answer');
   }
 
-  /** H6. */
+  /** Reports that a target has more missed messages than are fetched. */
   #lost(target = 'in private, of people'): void {
     this.#options.log.warn({ target }, 'more was said there than is caught up with');
     this.#options.trouble(`more was said while the account was away than is asked for: ${target}`);
@@ -281,6 +280,6 @@ export class History {
   }
 }
 
-/** Of the lines of one moment, some may stand behind the end of a page. */
+/** Lines of the same millisecond may be split between two pages, so the next page begins just before it. */
 const justBefore = (at: number): string | undefined =>
   Number.isFinite(at) ? `timestamp=${new Date(at - 1).toISOString()}` : undefined;

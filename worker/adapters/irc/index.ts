@@ -1,10 +1,10 @@
-// irc: any server that speaks RFC 2812, with IRCv3 msgid, server-time and SASL where it has them.
+// The IRC adapter, for any server with RFC 2812. Uses IRCv3 msgid, server-time and SASL if the server has them.
 //
-// In: config.ts (account) → connect.ts → session.ts (one connection) → parse.ts (a line) → history.ts (what was missed goes first) →
-// arrival-queue.ts → inbox.
-// Out: formatting.ts (marks as codes) → send.ts → session.ts → posting.ts → lines.ts; sent means that the server answered a PING written
-// after the last line. IRC knows no key by which it could drop a repeat, so after a lost connection a post may be said twice: `unsure` of
-// its body decides.
+// In: config.ts (account) → connect.ts → session.ts (one connection) → parse.ts (a line) → history.ts (what was missed goes first) → arrival-queue.ts
+// → inbox.
+// Out: formatting.ts (marks as codes) → send.ts → session.ts → posting.ts → lines.ts. A post is sent when the server answers a PING written after its
+// last line.
+// IRC has no idempotency keys, so a post may appear twice after a lost connection. The option `unsure` of a post decides whether it is retried.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
 import { account } from './config.ts';
@@ -14,7 +14,7 @@ import { renderCodes } from './formatting.ts';
 import { TEXT_BYTES } from './lines.ts';
 import { send } from './send.ts';
 
-/** The adapter; tests shorten its waits. */
+/** Tests pass shorter waits. */
 export function createIrc(timing: SessionTiming = TIMING): AdapterModule {
   const sessions: Sessions = new WeakMap();
   return defineAdapter({

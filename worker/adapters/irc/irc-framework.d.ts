@@ -1,4 +1,4 @@
-// The part of irc-framework that we use: the package has no declarations of its own.
+// Declarations for the part of irc-framework that the adapter uses. The package ships none.
 declare module 'irc-framework' {
   import type { Socket } from 'node:net';
 

@@ -1,31 +1,30 @@
-// Text → lines of IRC. Pure.
+// Splits text into IRC lines. Pure.
 //
-//   L1  No CR, LF, NUL or other control character but the codes of marks is ever inside a line: nothing can be injected, neither commands
-//       nor CTCP.
-//   L2  A line as the server relays it, with our prefix, is at most 512 bytes with CR LF, its codes included; a longer one is split, at a
-//       blank where there is one, and never inside a character. Each piece ends the codes that it began, and the next begins them again.
-//   L3  A target is one word: what could be read as two, or as a parameter of its own, is none.
+//   IRC-LINES-1  A line contains no CR, LF, NUL or other control character, except codes of marks. So neither commands nor CTCP can be injected.
+//   IRC-LINES-2  A line as the server relays it, with our prefix, has at most 512 bytes including CR LF and codes. A longer one is split at a space
+//                if possible, never inside a character. Each piece ends its open codes, and the next begins them again.
+//   IRC-LINES-3  A target is one word. A text that would split into two words or parameters is no valid target.
 import { MOST_CODE_BYTES, onlyCodes, openIn, withoutCodes } from './formatting.ts';
 
 const LINE_BYTES = 510;
 const USER_AND_HOST_BYTES = 1 + 11 + 1 + 63;
 
-/** Most bytes of text that any message of ours may have: for the longest nick and target that are common. */
+/** Text bytes that fit into every message, for the longest common nick and target. */
 export const TEXT_BYTES = 340;
 
 export interface Envelope {
-  /** Ours, as it is now. */
+  /** Our current nick. */
   readonly nick: string;
   readonly target: string;
 }
 
-/** One line a non-empty line of the text, longer ones in pieces. */
+/** One line for each non-empty line of the text. Longer ones are split. */
 export function messageLines(text: string, { nick, target }: Envelope): readonly string[] {
   const room = LINE_BYTES - bytes(`:${nick} PRIVMSG ${target} :`) - USER_AND_HOST_BYTES;
   return text.split(/\r\n|\r|\n/).flatMap((line) => split(inert(line), Math.max(room, 64)));
 }
 
-/** True for what may stand as the target of a message: a nick or a channel. */
+/** True for a nick or channel that may be the target of a message. */
 export function isTarget(text: string): boolean {
   return /^[^:\s,\p{Cc}][^\s,\p{Cc}]{0,199}$/u.test(text);
 }
@@ -49,7 +48,7 @@ function split(line: string, room: number): readonly string[] {
   return [...pieces, rest].filter((one) => !isBlank(one));
 }
 
-/** The longest beginning of whole characters that fits. */
+/** The longest prefix of whole characters that fits. */
 function prefixOf(text: string, room: number): string {
   let used = 0;
   let end = 0;

@@ -1,9 +1,10 @@
-// A line of the server → what arrived. Pure.
+// Turns a line of the server into an event. Pure.
 //
-//   P1  Own messages, notices (an answer to one may loop, RFC 2812 3.3.2) and requests of clients to clients (CTCP, but ACTION) are no arrivals.
-//   P2  In private the bot is always spoken to; in a channel by "nick: …", "nick, …" or "@nick …", which is then not part of the text.
-//   P3  Conversations and users have the server's lower case of channel and nick as id. A nick is no proof of who somebody is: name operators
-//       over IRC only on networks that protect nicks.
+//   IRC-PARSE-1  Own messages, notices and CTCP requests other than ACTION produce no events. An answer to a notice may loop (RFC 2812 3.3.2).
+//   IRC-PARSE-2  A private message always addresses the bot. In a channel "nick: …", "nick, …" or "@nick …" does, and the nick is removed from the
+//                text.
+//   IRC-PARSE-3  Ids of conversations and users are lower-case channels and nicks, by the server's rule. A nick does not prove an identity. Configure
+//                operators over IRC only on networks that protect nicks.
 import type { Arrival } from '../../sdk/index.ts';
 import { plainText } from '../../sdk/message.ts';
 import { alsoMarked, behind, readCodes, textOf } from './formatting.ts';
@@ -15,14 +16,14 @@ export interface Line {
   readonly tags: Readonly<Record<string, string>>;
 }
 export interface Context {
-  /** Ours, as it is now. */
+  /** Our current nick. */
   readonly nick: string;
-  /** For a line to which the server gave no msgid. */
+  /** Id for a line without a msgid. */
   readonly id: string;
-  /** For a line to which the server gave no time; epoch ms. */
+  /** Time for a line without a server time, in epoch ms. */
   readonly now: number;
   readonly channelTypes: readonly string[];
-  /** Lower case by the server's own rule. */
+  /** Lower case by the server's rule (CASEMAPPING). */
   readonly lower: (text: string) => string;
 }
 
@@ -82,13 +83,13 @@ function baseOf(line: Line, place: string, context: Context): Pick<Arrival, 'id'
   };
 }
 
-/** The channel of a target, without the mark that says to which of its members alone it went. */
+/** The channel of a target, without a prefix that limits the message to some members, such as `@#channel`. */
 function channelOf(target: string, { channelTypes }: Context): string | undefined {
   const bare = target.replace(/^[~&@%+](?=[#&+!])/, '');
   return channelTypes.includes(bare.charAt(0)) ? bare : undefined;
 }
 
-/** How long the address is with which it begins. */
+/** Whether the text addresses the bot, and the length of that address. */
 function spokenTo(text: string, { nick, lower }: Context): { readonly address: number; readonly isSpokenTo: boolean } {
   const [whole, at, name = '', sign] = /^\s*(@?)([^\s:,@]+)([:,]?)(?:\s+|$)/.exec(text) ?? [];
   const isSpokenTo = whole !== undefined && lower(name) === lower(nick) && (at === '@' || sign !== '');

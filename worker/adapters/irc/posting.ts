@@ -1,9 +1,9 @@
-// What the bot says over one connection.
+// Sends the posts of one connection.
 //
-//   O1  A post is sent when the server has answered a PING that was written after its last line. Lines go out in order, one post at a time,
-//       no faster than the flood limit.
-//   O2  Where the server refuses just the lines with codes of marks (channels with mode +c), they are said without, and what is said there
-//       later is plain from the beginning, for as long as the connection stands.
+//   IRC-POSTING-1  A post is sent when the server has answered a PING that followed its last line. Posts go out one at a time, in order, within the
+//                  flood limit.
+//   IRC-POSTING-2  If the server refuses only formatted lines (channel mode +c), they are repeated as plain text. Later posts to that target are
+//                  plain for the rest of the connection.
 import type { SendResult } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/platform/keep-newest.ts';
 import type { Confirmations, Refused } from './confirmations.ts';
@@ -19,9 +19,9 @@ export interface PostingOptions {
   readonly flood: FloodLimit;
   nick(): string;
   isOpen(): boolean;
-  /** Once what comes is read: what is not read confirms nothing. */
+  /** Resolves when the socket is read again. Until then no confirmation can arrive. */
   flowing(): Promise<void> | undefined;
-  /** It should be joined, and is not. */
+  /** True for a configured channel that is not joined. */
   isMissing(target: string): boolean;
   lower(text: string): string;
   raw(line: string): void;
@@ -35,7 +35,7 @@ interface Post {
 
 export class Posting {
   readonly #options: PostingOptions;
-  /** Where codes are refused. */
+  /** Targets that refuse formatting codes. */
   readonly #plain = new Map<string, true>();
   #bucket: Bucket;
   #turn: Promise<unknown> = Promise.resolve();
@@ -46,7 +46,7 @@ export class Posting {
     this.#bucket = fullBucket(performance.now(), options.flood);
   }
 
-  /** Throws when lines were written and the server did not confirm them. */
+  /** Throws if lines were written and the server did not confirm them. */
   async post(key: string, target: string, text: string): Promise<SendResult> {
     const { isMissing, lower, nick } = this.#options;
     if (isMissing(target)) return { kind: 'later', afterMs: NOT_JOINED_MS };
@@ -65,7 +65,7 @@ export class Posting {
     return again?.result ?? { kind: 'sent' };
   }
 
-  /** Resolves when the server has taken everything that was written before; with its refusal of a line to the target. */
+  /** Resolves when the server has taken all lines before this ping, with its refusal of a line to the target. */
   ping(name: string, target?: string): Promise<Refused | undefined> {
     const token = `svc-${name}-${++this.#pings}`;
     const answered = this.#options.confirmations.expect(token, target);
@@ -81,7 +81,7 @@ export class Posting {
     return confirmed;
   }
 
-  /** Waits for the flood limit, then writes all lines and the PING. Without `confirmed` nothing was written. */
+  /** Waits for the flood limit, then writes all lines and the PING. Nothing was written if the result lacks `confirmed`. */
   async #write({
     key,
     target,

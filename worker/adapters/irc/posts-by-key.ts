@@ -1,19 +1,19 @@
-// The posts of one connection, each written once under its key: also when it is asked for again while its lines wait for the flood limit,
-// or soon after they went out. The host asks again only where it had no result in time, and that may come in between. What was not sent is
-// made again.
+// Writes each post of a connection once for its idempotency key. A retry may come while the lines wait for the flood limit, or soon after they went
+// out.
+// The host retries only without a result in time. Posts that were not sent are written again.
 import type { SendResult } from '../../sdk/index.ts';
 
-/** The host asks again within minutes. */
+/** The host retries within minutes. */
 const KEPT_MS = 10 * 60_000;
 const MOST_KEPT = 256;
 
 export class PostsByKey {
   readonly #now: () => number;
   readonly #underWay = new Map<string, Promise<SendResult>>();
-  /** What was sent and when, oldest first. */
+  /** Results and times of sent posts, oldest first. */
   readonly #sent = new Map<string, { readonly result: SendResult; readonly at: number }>();
 
-  /** `now` never goes back; ms. */
+  /** `now` is a monotonic clock in ms. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }

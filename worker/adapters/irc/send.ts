@@ -1,4 +1,4 @@
-// One post → lines of the connection that stands.
+// Sends a post as lines over the open connection.
 import type { Outgoing, SendResult } from '../../sdk/index.ts';
 import type { IrcSession } from './connection/session.ts';
 import { isTarget } from './lines.ts';
@@ -8,7 +8,7 @@ const NO_CONNECTION_MS = 2_000;
 
 const posts = new WeakMap<IrcSession, PostsByKey>();
 
-/** Throws when the lines may have been taken. `later` says that nothing was written. */
+/** Throws if the lines may have been taken. `later` means that nothing was written. */
 export function send(call: Outgoing, session: IrcSession | undefined): Promise<SendResult> {
   if (call.kind !== 'post') return Promise.resolve({ kind: 'refused', reason: `IRC has no ${call.kind}` });
   if (!isTarget(call.conversation))

@@ -1,10 +1,10 @@
-// What LINE says of an account (`svc doctor --endpoint`): whose token it is, whether deliveries come here, and what is left of the month's
-// quota. It asks, and changes nothing: the test of the address, which sends a delivery, is for `svc webhooks register`.
+// Asks LINE about an account for `svc doctor --endpoint`: the token's owner, whether deliveries come here, and the rest of the month's quota.
+// The check changes nothing. Only `svc webhooks register` tests the address, because that test sends a delivery.
 import type { CheckResult, CheckTools, Link } from '../../sdk/index.ts';
 import { call, need } from './client.ts';
 import { type Account, accountFault } from './config.ts';
 
-/** Of the quota. */
+/** Share of the quota from which the check warns. */
 const MUCH = 0.9;
 
 export async function* check(account: Account, tools: CheckTools): AsyncGenerator<CheckResult> {
@@ -54,5 +54,5 @@ async function quotaCheck(caller: Pick<Link<Account>, 'account' | 'signal'>): Pr
   };
 }
 
-/** The path of somebody else's address may hold a secret. */
+/** Shows the host only. The path of a foreign address may contain a secret. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : 'an address that is none');

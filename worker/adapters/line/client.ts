@@ -1,11 +1,12 @@
-// Calls of the Messaging API through LINE's own client, which is loaded at the first one: who has no LINE account does not pay for it.
+// Calls the Messaging API through LINE's own client. The first call loads the client, so a host without LINE accounts never loads it.
 //
-//   C1  One call is one request: the host repeats, and LINE's retry key makes a repeat safe.
-//   C2  What is known not to have happened has an answer: `later` where LINE asks for less, `refused` with LINE's word for it. What may have
-//       happened throws. A token that is refused throws `accountFailed`.
-//   C3  Two kinds of 429: too many requests are later, and that endpoint of the API is left alone until then; a month's quota that is used
-//       up is refused, because waiting for it would take days. Pushes are all that the host sends, so theirs holds the account. Calls that were refused at the same time are refused once.
-//   C4  LINE's client takes no signal: a call that takes too long, or whose connection ends, is left behind. Its end is not waited for.
+//   LINE-CLIENT-1  One call is one request. The host retries, and LINE's retry key makes that safe.
+//   LINE-CLIENT-2  A call that certainly had no effect is answered with `later` for a rate limit, or `refused` with LINE's text. A call that may have
+//                  had an effect throws. A rejected token throws `accountFailed`.
+//   LINE-CLIENT-3  Two kinds of 429 exist. A rate limit is `later`, and that API endpoint is left alone until then. An exhausted monthly quota is
+//                  `refused`, because waiting would take days. All sends are pushes, so a limit on pushes pauses the account. Parallel calls that are
+//                  limited count as one in the backoff.
+//   LINE-CLIENT-4  LINE's client accepts no AbortSignal. A call that takes too long, or whose connection ends, is abandoned without waiting for it.
 import type { messagingApi } from '@line/bot-sdk';
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import { isObject, type Json, listAt, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -17,18 +18,18 @@ type Caller = Pick<Link<Account>, 'account' | 'signal'>;
 
 export type Answer<T> =
   | { readonly kind: 'ok'; readonly value: T }
-  /** 409: an attempt before this one was accepted. */
+  /** Status 409: an earlier attempt with the same retry key was accepted. */
   | { readonly kind: 'accepted'; readonly request: string; readonly json: Json }
-  /** With `isLimit` by LINE's own limit of this endpoint of the API. */
+  /** `isLimit` if LINE's own rate limit of this API endpoint applies. */
   | { readonly kind: 'later'; readonly afterMs: number; readonly isLimit: boolean }
   | { readonly kind: 'refused'; readonly status: number; readonly reason: string };
 
 interface Known {
   api?: Promise<Api>;
-  /** By name of the call. */
+  /** By API endpoint. */
   readonly paused: Map<string, Pause>;
 }
-/** Times of the monotonic clock. */
+/** Times are monotonic ms. */
 interface Pause {
   readonly until: number;
   readonly waitMs: number;
@@ -37,7 +38,7 @@ interface Pause {
 const accounts = new WeakMap<Account, Known>();
 
 const TIME_LIMIT_MS = 30_000;
-/** LINE names no time; it doubles with every refusal in a row. */
+/** LINE names no wait. The wait doubles with each limited call in a row. */
 const FIRST_WAIT_MS = 5_000;
 const MOST_WAIT_MS = 300_000;
 
@@ -52,7 +53,7 @@ async function apiOf({ channelAccessToken, apiUrl }: Account): Promise<Api> {
   return new messagingApi.MessagingApiClient({ channelAccessToken: channelAccessToken.reveal(), baseURL: apiUrl });
 }
 
-/** One call. `name` is the endpoint of the API, for which LINE counts by itself. */
+/** One call. `name` is the API endpoint, because LINE's limits apply to each endpoint. */
 export async function call<T>(
   { account, signal }: Caller,
   name: string,
@@ -72,14 +73,14 @@ export async function call<T>(
   }
 }
 
-/** The value of a call without which the work cannot go on. */
+/** The value of a call that must succeed. Throws otherwise. */
 export async function need<T>(caller: Caller, name: string, run: (api: Api) => Promise<T>): Promise<T> {
   const answer = await call(caller, name, run);
   if (answer.kind === 'ok') return answer.value;
   throw new Error(answer.kind === 'refused' ? answer.reason : `${name}: LINE asks to wait`);
 }
 
-/** C4. */
+/** Rejects at the time limit or on abort. The call itself runs on, because LINE's client accepts no AbortSignal. */
 async function within<T>(running: Promise<T>, signal: AbortSignal): Promise<T> {
   let giveUp = (_error: Error): void => {};
   const over = new Promise<never>((_resolve, reject) => {
@@ -103,7 +104,7 @@ interface Told {
   readonly body: string;
 }
 
-/** The client's error for an answer that is not 2xx is known by what it holds. */
+/** Recognizes the client's error for a status other than 2xx by its properties. */
 const isTold = (error: unknown): error is Told =>
   error instanceof Error &&
   'status' in error &&
@@ -118,7 +119,7 @@ interface Asked {
   readonly beganAt: number;
 }
 
-/** C2. */
+/** Turns an error into an answer if the call certainly had no effect. Otherwise throws. */
 function failed(error: unknown, asked: Asked, known: Known): Exclude<Answer<never>, { kind: 'ok' }> {
   const { name } = asked;
   if (!isTold(error)) throw new Error(`${name}: ${causeOf(error)}`, { cause: error });
@@ -135,7 +136,7 @@ function failed(error: unknown, asked: Asked, known: Known): Exclude<Answer<neve
   return { kind: 'refused', status, reason: `LINE answered ${status}: ${said || 'without a reason'}${hint}` };
 }
 
-/** C3. */
+/** Sets the backoff after a rate limit. Calls from before the last limit do not double it. */
 function slower(
   { name, beganAt, said, headers }: Asked & { readonly said: string; readonly headers: Headers },
   { paused }: Known,
@@ -146,7 +147,7 @@ function slower(
   const isSame = before !== undefined && beganAt <= before.since;
   const doubled = before === undefined ? FIRST_WAIT_MS : before.waitMs * (isSame ? 1 : 2);
   const waitMs = /^\d{1,6}$/.test(seconds) ? Number(seconds) * 1_000 : Math.min(MOST_WAIT_MS, doubled);
-  // Where it is not said to be LINE's own limit (a proxy, say), it is this call's alone.
+  // If the text does not name LINE's own limit, as from a proxy, only this call waits.
   const isLimit = /rate limit/i.test(said);
   paused.set(name, { until: isLimit ? now + waitMs : 0, waitMs, since: now });
   return { kind: 'later', afterMs: waitMs, isLimit };

@@ -28,10 +28,10 @@ export const account = {
 };
 export type Account = Values<typeof account>;
 
-/** Less can be guessed; LINE's own have 32. */
+/** Shortest accepted secret. LINE's own have 32 characters. */
 const LEAST_SECRET = 8;
 
-/** What keeps this account from working at all, with its remedy. Never quotes a secret. */
+/** The reason and remedy if the configuration itself keeps the account from working. Never quotes a secret. */
 export function accountFault({
   channelAccessToken,
   channelSecrets,

@@ -1,19 +1,19 @@
-// The life of an account: LINE delivers to our address, and is asked every ten minutes whether it still would. `svc webhooks register`.
+// Runs one account. LINE delivers to the host's address, and every ten minutes a check asks LINE whether it still does.
 //
-//   L1  A token that LINE refuses ends the account; everything else is a lost connection, and coming back is the caller's.
-//   L2  An address that was never set, is another one or is switched off would otherwise be silence: the account is `degraded`, it sends and
-//       hears nothing, and LINE is asked more often.
-//   L3  LINE has no way to ask for what it could not deliver. It delivers again by itself where that is switched on for the channel.
+//   LINE-CONNECT-1  A token that LINE rejects fails the account. Any other error is a lost connection, and reconnecting is the caller's job.
+//   LINE-CONNECT-2  A missing, foreign or disabled webhook address would be silent. The account is then `degraded`: it sends, but hears nothing. LINE
+//                   is asked more often. `svc webhooks register` is the remedy.
+//   LINE-CONNECT-3  LINE offers no way to request failed deliveries. LINE redelivers by itself if the channel enables that.
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import { lookNow, nextLook } from '../../sdk/platform/next-look.ts';
 import { call, need } from './client.ts';
 import { type Account, accountFault } from './config.ts';
 import { rememberedOf } from './remembered.ts';
 
-/** From one look to the next, where LINE delivers and where it does not. */
+/** Intervals between checks, with and without deliveries from LINE. */
 const WAITS = { checkMs: 600_000, silentMs: 30_000 };
 
-/** Resolves when the link's signal ends it; throws when the connection is lost. */
+/** Resolves when the link's signal aborts. Throws when the connection is lost. */
 export async function connect(link: Link<Account>, { checkMs, silentMs } = WAITS): Promise<void> {
   const fault = accountFault(link.account);
   if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
@@ -39,7 +39,7 @@ export async function connect(link: Link<Account>, { checkMs, silentMs } = WAITS
 const nameOf = ({ endpoint }: Link<Account>): string => endpoint.split(':').at(-1) ?? '';
 const remedyOf = (link: Link<Account>): string => `svc webhooks register ${nameOf(link)}`;
 
-/** L2. */
+/** The reason why LINE does not deliver here. Undefined if it does, or does not tell. */
 async function silenceOf(link: Link<Account>): Promise<string | undefined> {
   const known = await call(link, 'webhook', (api) => api.getWebhookEndpoint());
   if (known.kind === 'refused' && known.status === 404) return 'it knows no address';
@@ -49,12 +49,12 @@ async function silenceOf(link: Link<Account>): Promise<string | undefined> {
   return known.value.endpoint.endsWith(path) ? undefined : `it delivers to another address than ${path}`;
 }
 
-/** Sets the address, and has LINE try it. Resolves to a line for the operator. */
+/** Sets the address and lets LINE test it. Resolves to a line of output for the operator. */
 export async function register(url: string, link: Link<Account>): Promise<string> {
   await need(link, 'set webhook', (api) => api.setWebhookEndpoint({ endpoint: url }));
   lookNow(link.account);
   const tried = await need(link, 'test webhook', (api) => api.testWebhookEndpoint({ endpoint: url }));
-  // So we answer what is signed with another secret.
+  // The host answers 401 if the signature was made with another secret.
   if (tried.success !== true && tried.statusCode === 401)
     throw new Error(
       'the address is set and LINE reaches it, but 401 is answered there: the channel has another channel secret (Basic settings tab) than channelSecrets, unless a proxy answers; put it into .env, reload and register again',

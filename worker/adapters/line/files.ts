@@ -1,5 +1,5 @@
-// The bytes of what people sent: by the id of the message, from the data API, streamed. LINE keeps them for a while only, and says of videos
-// and audio whether they are ready.
+// Streams a file that a person sent from LINE's data API, by the id of its message. LINE keeps files for a limited time.
+// LINE converts videos and audio first, and reports when they are ready.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accountFailed, type FileRef, type Link } from '../../sdk/index.ts';
 import { fileBody } from '../../sdk/platform/file-body.ts';
@@ -8,14 +8,14 @@ import { limitedSignal } from '../../sdk/platform/limited-signal.ts';
 import { safeJson } from '../../sdk/text/safe-json.ts';
 import type { Account } from './config.ts';
 
-/** Until the answer begins. */
+/** Time limit until the response begins. */
 const ANSWER_LIMIT_MS = 30_000;
-/** Of a file, whole: so that nothing of it stays with the account for good. */
+/** Time limit for a whole file, so that a stalled download cannot last forever. */
 const FILE_LIMIT_MS = 3_600_000;
 const PREPARED_LIMIT_MS = 30_000;
 const ASK_EVERY_MS = 1_000;
 
-/** Throws when LINE does not hand it over. The token goes to the data API alone: no redirect is followed. */
+/** Throws if LINE refuses the file. The token goes to the data API only, so redirects are not followed. */
 export async function fetchFile(file: FileRef, link: Link<Account>): Promise<ReadableStream<Uint8Array>> {
   if (!/^\d{1,30}$/.test(file.id)) throw new Error('this is not a message of LINE');
   for (let waitedMs = 0; ; waitedMs += ASK_EVERY_MS) {

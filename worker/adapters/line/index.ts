@@ -1,9 +1,9 @@
-// line: one channel of LINE's Messaging API, through LINE's own client.
+// The LINE adapter: one channel of the Messaging API, through LINE's own client.
 //
-// In: config.ts (account) → verify.ts (signature) → parse.ts (events; text.ts) → inbox. The address is registered and watched by connect.ts.
+// In: config.ts (account) → verify.ts (signature) → parse.ts (events; text.ts) → inbox. connect.ts registers the address and checks it.
 // Out: text.ts (render) → messages.ts (message objects) → send.ts (push with a retry key) → client.ts (LINE's client, errors, limits).
-// What LINE does not tell twice (tokens to quote by, names) is in remembered.ts. Files come from the data API (files.ts); out they go as links,
-// of which LINE fetches and shows small pictures.
+// remembered.ts keeps quote tokens and names, which LINE sends once. files.ts downloads files from the data API.
+// Outgoing files are links, and LINE fetches and shows small pictures.
 import { defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
 import { account, accountFault } from './config.ts';
@@ -15,7 +15,7 @@ import { send } from './send.ts';
 import { isPerson, render } from './text.ts';
 import { verify } from './verify.ts';
 
-/** LINE keeps a retry key for 24 hours. */
+/** LINE remembers a retry key for 24 hours. */
 const RETRY_KEY_MS = 86_400_000;
 
 export const line = defineAdapter({
@@ -30,13 +30,13 @@ export const line = defineAdapter({
     files: { maxBytes: MOST_IMAGE_BYTES, types: IMAGE_TYPES, byLink: true },
     idempotent: { forMs: RETRY_KEY_MS },
   },
-  // LINE takes 2,000 a second of a channel.
+  // LINE allows 2,000 requests a second for a channel.
   rate: { perSecond: 100 },
   webhook: { verify, parse, register },
   connect: (link) => connect(link),
   send,
   fetchFile,
   check,
-  // Only people who have added the bot can be written to: LINE refuses others.
+  // LINE accepts direct messages only to people who have added the bot.
   direct: (user) => (isPerson(user) ? user : `nobody behind ${user}`),
 });

@@ -1,9 +1,10 @@
-// A post → the message objects of one push. Pure.
+// Turns a post into the message objects of a push. Pure.
 //
-//   M1  Text is one object, `textV2` where it mentions somebody in a group; to a single person names are text, because LINE takes no mentions
-//       there.
-//   M2  Buttons are an object of their own behind the text: a Flex bubble, which stays when it is pressed. A press comes back as a postback.
-//   M3  A picture is an object of its own, which LINE fetches by a signed link, with itself as its preview; where LINE says no, the link is text.
+//   LINE-MESSAGES-1  Text is one object, of type `textV2` if it mentions people in a group. LINE accepts no mentions to a single person, so names
+//                    become text there.
+//   LINE-MESSAGES-2  Buttons are a Flex bubble after the text, which stays when a button is pressed. A press arrives as a postback.
+//   LINE-MESSAGES-3  A picture is an object of its own. LINE fetches it by a signed link, also for its preview. If LINE refuses, the link becomes
+//                    text.
 import type { messagingApi } from '@line/bot-sdk';
 import type { FileRef, Outgoing } from '../../sdk/index.ts';
 import { PRESSED } from './parse.ts';
@@ -12,21 +13,21 @@ import { isPerson, type Piece, piecesOf } from './text.ts';
 type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;
 type Message = messagingApi.Message;
 
-/** In one text. */
+/** LINE's limit for one text. */
 const MOST_MENTIONS = 20;
 const MOST_LABEL = 40;
 const MOST_ALT = 400;
-/** Most that fits well below the 30 KB of a bubble. */
+/** Fits well below LINE's limit of 30 KB for a bubble. */
 export const MOST_BUTTONS = 20;
-/** Of a preview. */
+/** LINE's limit for a preview picture. */
 export const MOST_IMAGE_BYTES = 1_000_000;
 export const IMAGE_TYPES = ['image/jpeg', 'image/png'] as const;
 
 export interface Told {
   readonly quoteToken: string | undefined;
-  /** False: names are text. */
+  /** False: mentions become names in the text. */
   readonly mentions: boolean;
-  /** False: pictures are links. */
+  /** False: pictures become links. */
   readonly images: boolean;
   nameOf(user: string): string;
   urlOf(file: FileRef): string | undefined;
@@ -40,7 +41,7 @@ export function messagesOf(post: Post, told: Told): Message[] {
   return messages;
 }
 
-/** Who is named in a text to a single person. */
+/** People mentioned in a text to a single person. The names of these people become text. */
 export const namedIn = ({ conversation, text }: Post): readonly string[] =>
   isPerson(conversation)
     ? piecesOf(text).flatMap((piece) =>
@@ -48,7 +49,7 @@ export const namedIn = ({ conversation, text }: Post): readonly string[] =>
       )
     : [];
 
-/** M1. */
+/** Mentions people if the conversation is a group and LINE accepts mentions. Otherwise their names become text. */
 function textOf({ text, conversation }: Post, { quoteToken, mentions, nameOf }: Told): Message {
   const quote = quoteToken === undefined ? {} : { quoteToken };
   const pieces = piecesOf(text);
@@ -70,7 +71,7 @@ function textOf({ text, conversation }: Post, { quoteToken, mentions, nameOf }: 
   return { type: 'textV2', text: parts.join(''), substitution, ...quote };
 }
 
-/** M2. */
+/** Buttons as a Flex bubble, which stays when a button is pressed. */
 function bubbleOf({ buttons }: Post): Message {
   const contents = buttons.map(({ label, token, style }): messagingApi.FlexButton => {
     const shown = cut(label, MOST_LABEL);
@@ -89,7 +90,7 @@ function bubbleOf({ buttons }: Post): Message {
   };
 }
 
-/** M3. */
+/** A picture that LINE fetches by its signed link, or that link as text. Empty without a link. */
 function imageOf(file: FileRef, { images, urlOf }: Told): Message[] {
   const url = urlOf(file);
   if (url === undefined) return [];
@@ -98,6 +99,6 @@ function imageOf(file: FileRef, { images, urlOf }: Told): Message[] {
     : [{ type: 'text', text: `${file.name} (${url})` }];
 }
 
-/** No half of a character stays. */
+/** Never cuts a surrogate pair in half. */
 const cut = (text: string, most: number): string =>
   text.length <= most ? text || '…' : `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;

@@ -1,14 +1,13 @@
-// A delivery of LINE, up to 100 events and often none → what arrived. Pure but for what is remembered: tokens to quote by, and names.
+// Turns a delivery of LINE (often 0, at most 100 events) into events for the inbox. Pure, except that it remembers quote tokens and names.
 //
-//   P1  The delivery is the event: its webhookEventId stays the same when LINE delivers it again (`deliveryContext.isRedelivery`), also in
-//       another batch.
-//   P2  The conversation is the group, the room, or the person. Images, videos, audio and files are messages with a file, named by the
-//       message.
-//   P3  The bot is spoken to in private, by a mention, and by a quote of what it said. A mention at the beginning is not part of the text.
-//   P4  What only LINE has arrives as `other`, as it came, without its reply token, and the same when it comes again. So does everything of a
-//       channel that stands by: another one answers then.
-//   P5  A text that its writer has changed (in groups, since August 2026) is `edited`, at the time of the change. Changes of one text may come in
-//       any order: the one with the latest time holds.
+//   LINE-PARSE-1  The id of a delivery is the webhookEventId. A redelivery (`deliveryContext.isRedelivery`) keeps it, even in another batch.
+//   LINE-PARSE-2  The conversation is the group, the room or the person. Images, videos, audio and files become messages with a file, identified by
+//                 the message.
+//   LINE-PARSE-3  A message addresses the bot in private, by a mention, or by quoting the bot. A leading mention is removed from the text.
+//   LINE-PARSE-4  LINE's own kinds of events arrive unchanged as `other`, without their reply token. A redelivery yields the same event. While a
+//                 channel is in standby mode all its events arrive so, because another service answers.
+//   LINE-PARSE-5  A text changed by its author is `edited`, at the time of the change (in groups, since August 2026). Changes may arrive in any
+//                 order, and the latest time counts.
 import { createHash } from 'node:crypto';
 import type { Arrival, FileRef, RawRequest, Segment } from '../../sdk/index.ts';
 import { countAt, isObject, type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -18,16 +17,16 @@ import { type Remembered, rememberedOf } from './remembered.ts';
 import { heard } from './text.ts';
 
 interface Context {
-  /** The bot's own ids. */
+  /** Ids of the bot. */
   readonly bot: readonly (string | undefined)[];
   readonly now: number;
   readonly remembered: Remembered;
 }
 
-/** Before the token of a button of ours in the data of a postback: a menu of the account may have any other. */
+/** Prefix of postback data from this host's buttons. Other postbacks come from menus of the LINE account. */
 export const PRESSED = 'svc:';
 
-/** What a verified request holds. Throws when it is no delivery of LINE. */
+/** The events of a verified request. Throws if the body is no delivery of LINE. */
 export function parse(request: RawRequest, account: Account): readonly Arrival[] {
   const delivery = safeJson(new TextDecoder('utf-8', { fatal: true }).decode(request.body));
   if (!isObject(delivery) || !Array.isArray(delivery['events'])) throw new Error('not a delivery of LINE: no events');
@@ -61,7 +60,7 @@ function arrivalsOf(event: Json, context: Context): readonly Arrival[] {
   }
 }
 
-/** P1, P2. */
+/** Fields common to all events. The id is the webhookEventId, which a redelivery keeps. */
 function baseOf(event: Json, { bot, now }: Context): Pick<Arrival, 'id' | 'conversation' | 'user' | 'sentAt'> {
   const source = objectAt(event, 'source');
   const user = textAt(source, 'userId');
@@ -81,12 +80,12 @@ function baseOf(event: Json, { bot, now }: Context): Pick<Arrival, 'id' | 'conve
   };
 }
 
-/** For an event without an id, which LINE has not sent since 2022. */
+/** Id for an event without one. LINE has sent an id with every event since 2022. */
 function digestOf({ deliveryContext: _, ...event }: Json): string {
   return `sha256:${createHash('sha256').update(JSON.stringify(event)).digest('hex')}`;
 }
 
-/** P3. */
+/** Whether the bot is addressed follows from a private chat, a mention, or a quote of the bot. */
 function message(event: Json, context: Context): Arrival {
   const said = objectAt(event, 'message');
   const [id, type] = [textAt(said, 'id'), textAt(said, 'type')];
@@ -111,7 +110,7 @@ function message(event: Json, context: Context): Arrival {
     : { ...place, text: '', addressed, files: [file] };
 }
 
-/** P5. Texts alone are edited. */
+/** An edit, at the time of the change. Only texts can be edited. */
 function edited(event: Json, context: Context): Arrival {
   const said = objectAt(event, 'message');
   const id = textAt(said, 'id');
@@ -129,7 +128,7 @@ function words(said: Json, { bot, remembered }: Context): { readonly text: reado
   return { text: segments, isToBot };
 }
 
-/** LINE tells the size of files alone, and no kind. */
+/** LINE gives a size for files only, and never a MIME type. */
 function fileOf(said: Json, { id, type }: { readonly id: string; readonly type: string }): FileRef | undefined {
   switch (type) {
     case 'image':
@@ -147,7 +146,7 @@ function fileOf(said: Json, { id, type }: { readonly id: string; readonly type: 
   }
 }
 
-/** LINE does not tell which message the button was on. */
+/** LINE does not tell which message contained the button. */
 function postback(event: Json, context: Context): Arrival {
   const data = textAt(objectAt(event, 'postback'), 'data') ?? '';
   if (!data.startsWith(PRESSED)) return other(event, 'postback', context);
@@ -172,7 +171,7 @@ function members(
   }));
 }
 
-/** P4. */
+/** The unchanged event, without fields that differ in a redelivery and without its reply token. */
 function other(event: Json, type: string, context: Context): Arrival {
   const { replyToken: _token, deliveryContext: _delivery, ...raw } = event;
   return { ...baseOf(event, context), kind: 'other', type, raw };

@@ -1,5 +1,5 @@
-// What an account has seen and LINE does not tell twice: the tokens by which messages are quoted, which messages are our own, names of
-// people, and the bot's own id. In memory, the newest of each: after a restart a reply to an older message goes without its quote.
+// Facts that LINE sends only once: tokens to quote messages, ids of own messages, names of people, the bot's id.
+// Kept in memory, newest only. After a restart a reply to an older message lacks its quote.
 
 import { keepNewest } from '../../sdk/platform/keep-newest.ts';
 import type { Account } from './config.ts';
@@ -14,7 +14,7 @@ interface Quotable {
 export class Remembered {
   readonly #messages = new Map<string, Quotable>();
   readonly #names = new Map<string, string>();
-  /** The user id of the bot, once LINE was asked. */
+  /** User id of the bot, once LINE was asked. */
   bot: string | undefined;
 
   sawMessage(id: string, token: string | undefined): void {
@@ -40,7 +40,7 @@ export class Remembered {
 
 const accounts = new WeakMap<Account, Remembered>();
 
-/** Kept for as long as the account's settings live. */
+/** Lives as long as the account object. */
 export function rememberedOf(account: Account): Remembered {
   const known = accounts.get(account) ?? new Remembered();
   accounts.set(account, known);

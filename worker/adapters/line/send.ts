@@ -1,14 +1,14 @@
-// What goes out: one push for each post, and the loading animation.
+// Sends posts as pushes, and shows the loading animation.
 //
-//   S1  A push, never a reply token: those hold for about a minute, work once and take no retry key, so an answer after a crash or a wait
-//       would be lost or doubled. Pushes count against the quota of the month, replies would not: that is the price.
-//   S2  The retry key is made of the key of the send. LINE drops a repeat within 24 hours and answers 409 with what it had accepted: that is
-//       sent, under the ids of then.
-//   S3  A quote needs the token that came with the message. Where it is not known any more, or not taken, the reply goes without; a mention
-//       that is not taken (somebody who has left) goes as a name.
-//   S4  LINE holds the quota of a delivery to many while that is under way, and refuses others meanwhile as if the month's were used up.
-//       A push that fits in what is left is later then.
-//   S5  A push takes five messages: what is more is in further ones, each with a retry key of its own.
+//   LINE-SEND-1  Posts are pushes, never replies. A reply token is valid for about a minute, works once and takes no retry key. After a crash or a
+//                wait, a reply would be lost or doubled. The price: pushes count against the monthly quota.
+//   LINE-SEND-2  The retry key is derived from the send's idempotency key. LINE drops a repeat within 24 hours and answers 409 with the accepted
+//                messages. That counts as sent, with their ids.
+//   LINE-SEND-3  A quote needs the token that came with the message. If the token is unknown or refused, the reply goes without the quote. A mention
+//                that LINE refuses (of a person who left) becomes a name.
+//   LINE-SEND-4  During a delivery to many people LINE reserves quota. Other pushes are refused as if the month's quota were exhausted. A push that
+//                fits into the rest is `later`.
+//   LINE-SEND-5  A push holds five messages. Further messages go into further pushes, each with its own retry key.
 import { createHash } from 'node:crypto';
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { listAt, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -22,13 +22,13 @@ type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;
 type SentMessages = readonly { readonly id?: string; readonly quoteToken?: string }[];
 
 const TYPING_SECONDS = 20;
-/** In one push. */
+/** LINE's limit for one push. */
 const MOST_MESSAGES = 5;
 const HELD_WAIT_MS = 60_000;
-/** Of a group; a push counts once for each. */
+/** Largest group. A push counts once for each member. */
 const MOST_MEMBERS = 500;
 
-/** Throws when it may have been taken and the answer is not known, and `accountFailed` when LINE refuses the token. */
+/** Throws if the outcome is unknown. Throws `accountFailed` if LINE rejects the token. */
 export async function send(out: Outgoing, link: Link<Account>): Promise<SendResult> {
   if (!/^[UCR][0-9a-f]{32}$/.test(out.conversation))
     return refused('this is not the id of a person, a group or a room of LINE');
@@ -61,7 +61,7 @@ async function post(out: Post, link: Link<Account>): Promise<SendResult> {
 
 type Form = Omit<Told, 'nameOf' | 'urlOf'>;
 
-/** S3. What LINE said no to was not sent: the same retry key serves again. */
+/** A form without the part that LINE refused: quote, pictures or mentions. A refused push was not sent, so its retry key is still usable. */
 function simplerThan(form: Form, answer: Answer<SentMessages>): Form | undefined {
   if (answer.kind !== 'refused' || answer.status !== 400) return undefined;
   if (form.quoteToken !== undefined && /quote/i.test(answer.reason)) return { ...form, quoteToken: undefined };
@@ -69,7 +69,7 @@ function simplerThan(form: Form, answer: Answer<SentMessages>): Form | undefined
   return form.mentions && /mention|substitution/i.test(answer.reason) ? { ...form, mentions: false } : undefined;
 }
 
-/** S4. */
+/** Returns `later` if LINE reports an exhausted quota but enough of it is left. LINE then reserves it for a delivery to many people. */
 async function heldBack(answer: Answer<SentMessages>, out: Post, link: Link<Account>): Promise<SendResult | undefined> {
   if (answer.kind !== 'refused' || answer.status !== 429) return undefined;
   const left = await leftOf(link);
@@ -83,7 +83,9 @@ interface Left {
 }
 const known = new WeakMap<Account, Left>();
 
-/** Of the quota of the month, as of the last minute: once it is used up every push would ask. Undefined: LINE does not tell. */
+/**
+ * Rest of the monthly quota, cached for a minute. Without the cache, every push would ask once the quota is exhausted. Undefined: LINE does not tell.
+ */
 function leftOf(link: Link<Account>): Promise<number | undefined> {
   const before = known.get(link.account);
   const now = performance.now();
@@ -102,7 +104,7 @@ async function askLeft(link: Link<Account>): Promise<number | undefined> {
   return undefined;
 }
 
-/** S2. */
+/** Pushes all messages, five at a time. Retry keys derive from the send's idempotency key, so LINE drops repeats. */
 async function push(out: Post, form: Form, link: Link<Account>): Promise<Answer<SentMessages>> {
   const remembered = rememberedOf(link.account);
   const nameOf = (user: string): string => remembered.nameOf(user) ?? user;
@@ -121,7 +123,7 @@ async function push(out: Post, form: Form, link: Link<Account>): Promise<Answer<
   return first;
 }
 
-/** A UUID (version 8) that is the same for the same key. */
+/** A UUID (version 8), always the same for the same key. */
 export function retryKeyOf(key: string): string {
   const hex = createHash('sha256').update(key).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
@@ -145,7 +147,7 @@ function resultOf(answer: Answer<SentMessages>, link: Link<Account>): SendResult
   return { kind: 'sent', ...(id === undefined ? {} : { message: id }) };
 }
 
-/** LINE's events hold no names. Who cannot be asked about is named by the id. */
+/** LINE's events contain no names, so profiles are requested. If that fails, the user id stands in for the name. */
 async function learnNames(out: Post, link: Link<Account>): Promise<void> {
   const remembered = rememberedOf(link.account);
   for (const user of new Set(namedIn(out))) {

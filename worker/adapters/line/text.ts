@@ -1,9 +1,9 @@
-// Texts of LINE in both directions. Pure.
+// Converts texts of LINE in both directions. Pure.
 //
-//   T1  Incoming: mentions stand at UTF-16 positions. Everybody and people who let the bot know them become mentions; others stay text.
-//       LINE's own emojis stay as they are written, `(love)`.
-//   T2  Outgoing: LINE has no markup. A rendered text is in the syntax of its `textV2`: `{U…}` and `{all}` are mentions, literal braces are
-//       doubled, so that nothing literal is ever a mention.
+//   LINE-TEXT-1  Incoming: mentions have UTF-16 positions. `@All`, and people who let the bot see them, become mentions. Others stay text. LINE's own
+//                emojis stay as written, `(love)`.
+//   LINE-TEXT-2  Outgoing: LINE has no markup. A rendered text uses the syntax of `textV2`: `{U…}` and `{all}` are mentions. Literal braces are
+//                doubled, so literal text never mentions.
 
 import type { Rich, Segment } from '../../sdk/index.ts';
 import { plainText } from '../../sdk/message.ts';
@@ -12,11 +12,11 @@ import { countAt, type Json, listAt, objectAt, textAt } from '../../sdk/platform
 interface Heard {
   readonly segments: readonly Segment[];
   readonly isToBot: boolean;
-  /** As people are called in this text, by id. */
+  /** Names of people as this text shows them, by id. */
   readonly names: readonly (readonly [user: string, name: string])[];
 }
 
-/** T1. A mention of the bot at the beginning is taken off. */
+/** Reads mentions in a text and removes a leading mention of the bot. */
 export function heard(said: Json, bot: readonly (string | undefined)[]): Heard {
   const text = textAt(said, 'text') ?? '';
   const mentions = mentionsIn(said, text.length);
@@ -49,7 +49,7 @@ interface Mentioned {
   readonly isSelf: boolean;
 }
 
-/** In their order; what lies outside the text or over another is left out. */
+/** Mentions in order of position. Those outside the text or overlapping another are ignored. */
 function mentionsIn(said: Json, size: number): readonly Mentioned[] {
   let end = 0;
   return listAt(objectAt(said, 'mention'), 'mentionees')
@@ -67,7 +67,7 @@ function mentionsIn(said: Json, size: number): readonly Mentioned[] {
     });
 }
 
-/** T2. */
+/** Renders to the syntax of `textV2`, with literal braces doubled. */
 export function render({ segments }: Rich): string {
   let out = '';
   for (const [i, segment] of segments.entries()) {
@@ -90,7 +90,7 @@ function rendered(segment: Segment): string {
 export const isPerson = (id: string): boolean => /^U[0-9a-f]{32}$/.test(id);
 const escape = (text: string): string => text.replace(/[{}]/g, '$&$&');
 
-/** A piece of a rendered text: literal text, or who is mentioned. */
+/** A piece of a rendered text: literal text, or a mentioned person. */
 export type Piece = string | { readonly mentioned: string };
 
 export function piecesOf(text: string): readonly Piece[] {

@@ -1,13 +1,13 @@
-// Signatures of LINE: HMAC-SHA256 over the raw body with the channel secret, in base64 (`X-Line-Signature`). Pure.
+// Verifies LINE's signature: HMAC-SHA256 over the raw body with the channel secret, in base64 (`X-Line-Signature`). Pure.
 //
-//   V1  The header is the canonical base64 of 32 bytes, or it is refused: nothing is decoded leniently.
-//   V2  Every secret is compared, in constant time, also after a match: two are valid while one is renewed.
-//   V3  LINE signs no time: what comes again is known by its webhookEventId.
+//   LINE-VERIFY-1  The header must be the canonical base64 of 32 bytes. Nothing is decoded leniently.
+//   LINE-VERIFY-2  Every secret is compared in constant time, even after a match. Two are valid during a secret change.
+//   LINE-VERIFY-3  LINE signs no time. Repeats are recognized by their webhookEventId.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { RawRequest, Verdict } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
 
-/** `ok`, or `refused` with a reason for the log: the client is told nothing of it. */
+/** `ok`, or `refused` with a reason for the log. The client is not told the reason. */
 export function verify(request: RawRequest, { channelSecrets }: Pick<Account, 'channelSecrets'>): Verdict {
   const { 'x-line-signature': header } = request.headers;
   if (header === undefined) return refused('no x-line-signature');
@@ -23,7 +23,7 @@ export function verify(request: RawRequest, { channelSecrets }: Pick<Account, 'c
   return matches > 0 ? { kind: 'ok' } : refused('wrong signature');
 }
 
-/** V1. */
+/** Decodes canonical base64 of 32 bytes only. Undefined otherwise. */
 function digestIn(text: string): Buffer | undefined {
   if (!/^[A-Za-z0-9+/]{43}=$/.test(text)) return undefined;
   const bytes = Buffer.from(text, 'base64');

@@ -1,5 +1,5 @@
-// What an implementation says of an account (`svc doctor --endpoint`): whether it takes the token, which bot it has, and how that is. It opens a
-// connection of its own, to which events are pushed as to any other: none is taken away from the host.
+// Asks an implementation about an account for `svc doctor --endpoint`: whether it accepts the token, its bot, and the bot's status.
+// The check opens its own connection. Events are pushed to every connection, so the host misses none.
 
 import { errorCode } from '../../sdk/errors.ts';
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
@@ -31,7 +31,7 @@ export async function* check(account: Account, tools: CheckTools): AsyncGenerato
   }
 }
 
-/** Where the implementation is to come; nobody can ask it where it goes. */
+/** The address that the implementation must use. OneBot has no call to ask where it connects. */
 const delivery = ({ mode }: Account, url: string | undefined): CheckResult => ({
   name: 'webhook',
   status: 'skip',

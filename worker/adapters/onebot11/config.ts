@@ -66,7 +66,7 @@ export const account = {
 };
 export type Account = Values<typeof account>;
 
-/** What keeps this account from working at all, with its remedy. */
+/** The reason and remedy if the configuration itself keeps the account from working. */
 export function accountFault({
   mode,
   url,

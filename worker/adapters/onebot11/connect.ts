@@ -1,9 +1,9 @@
-// Holds an account, in one of three ways.
+// Holds an account in one of three modes.
 //
-//   C1  Forward: the tokens are tried in turn, and only when all are refused the account fails. Reverse: waits for the implementation,
-//       and is `connecting` until it has come. HTTP: asks for the status every `statusMs`.
-//   C2  Online means that the implementation has said which bot it has, and that the bot is online.
-//   C3  What came is stored before the connection ends, where the storage takes it.
+//   ONEBOT11-CONNECT-1  Forward: tokens are tried in turn, and the account fails only if all are rejected. Reverse: waits for the implementation, and
+//                       is `connecting` meanwhile. HTTP: asks for the status every `statusMs`.
+//   ONEBOT11-CONNECT-2  Online means that the implementation has named its bot, and that the bot is online.
+//   ONEBOT11-CONNECT-3  Received events are stored before the connection ends, if the storage accepts them.
 
 import { errorCode } from '../../sdk/errors.ts';
 import { accountFailed, type Link } from '../../sdk/index.ts';
@@ -17,7 +17,7 @@ import { type Role, roleOf } from './verify.ts';
 
 const POLICY = 1008;
 
-/** Resolves when the link's signal ends it; throws when it is lost. Coming back is the caller's. */
+/** Resolves when the link's signal aborts. Throws when the connection is lost. Reconnecting is the caller's job. */
 export async function connect(link: Link<Account>, timing: Timing): Promise<void> {
   const fault = accountFault(link.account);
   if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
@@ -31,7 +31,7 @@ export async function connect(link: Link<Account>, timing: Timing): Promise<void
   }
 }
 
-/** C1. */
+/** Tries the tokens in turn. Fails the account only if all are rejected. */
 async function forward(link: Link<Account>, timing: Timing): Promise<void> {
   let refusal: unknown;
   for (const { token, index } of tokensOf(link.account)) {
@@ -50,7 +50,7 @@ async function forward(link: Link<Account>, timing: Timing): Promise<void> {
   throw refusal;
 }
 
-/** Opens the one or two sockets. Throws `accountFailed` for a token that is refused. */
+/** Opens one or two sockets. Throws `accountFailed` for a rejected token. */
 export async function dial(
   session: Session,
   { account, signal }: Pick<Link<Account>, 'account' | 'signal'>,
@@ -70,7 +70,7 @@ function addressesOf({ url = '', split }: Account): readonly (readonly [Role, st
     address.pathname = `${address.pathname.replace(/\/$/, '')}/${name}`;
     return address.href;
   };
-  // Calls first: the first event may be answered.
+  // The socket for calls opens first, because the first event may need an answer.
   return [
     ['api', below('api')],
     ['event', below('event')],
@@ -95,7 +95,7 @@ async function reverse(link: Link<Account>, timing: Timing): Promise<void> {
   }
 }
 
-/** Whoever took the place of a socket has to be the same bot: what is said would go out by another. */
+/** A socket that replaces another must belong to the same bot. Otherwise sends would go out under another bot. */
 async function recheck(session: Session, { account }: Link<Account>): Promise<void> {
   try {
     const self = await loginOf(session, account);
@@ -105,7 +105,7 @@ async function recheck(session: Session, { account }: Link<Account>): Promise<vo
   }
 }
 
-/** C2. From the first socket to the end. */
+/** Runs the connection from its first socket to its end. Online once the bot is known and online. */
 async function hold(session: Session, link: Link<Account>, took: () => void = () => {}): Promise<void> {
   const stop = aborted(link.signal);
   enter(link.account, session);
@@ -125,7 +125,7 @@ async function begin(session: Session, link: Link<Account>): Promise<void> {
   if (status !== undefined) session.status(status);
 }
 
-/** C3. */
+/** Stores received events, then ends the connection. */
 async function end(session: Session, link: Link<Account>): Promise<void> {
   await session.close();
   leave(link.account, session);
@@ -136,7 +136,7 @@ async function overHttp(link: Link<Account>, { statusMs }: Timing): Promise<void
   const self = await loginOf(caller, link.account);
   link.log.info({ bot: self, mode: 'http' }, 'the implementation answers');
   for (let isFirst = true; !link.signal.aborted; isFirst = false) {
-    if (!isFirst) await loginOf(caller, link.account); // another bot may have logged in
+    if (!isFirst) await loginOf(caller, link.account); // another bot may have logged in meanwhile
     const status = await statusOf(caller);
     if (status?.['online'] === false) throw new Error('the bot is offline at the implementation');
     const isWell = status?.['good'] !== false;

@@ -1,19 +1,19 @@
-// Events on their way to the inbox. OneBot knows no acknowledgement over a WebSocket: what was pushed once does not come again.
+// Queue of events on their way to the inbox. OneBot has no acknowledgement over WebSockets, so an event is pushed only once.
 //
-//   E1  Events are stored in the order in which they came, in batches. What cannot be stored is tried again, also when the connection is gone.
-//   E2  Over MOST_WAITING the connection is not read further, until they are stored.
-//   E3  While a history is read nothing is stored, so that what was missed comes first; but at most MOST_HELD events wait for it.
+//   ONEBOT11-EVENT-STORE-1  Events are stored in order of arrival, in batches. A failed write is retried, even after the connection ended.
+//   ONEBOT11-EVENT-STORE-2  With more than MOST_WAITING events queued, the connection is not read until they are stored.
+//   ONEBOT11-EVENT-STORE-3  While missed messages are fetched, new events wait, so that the order holds. At most MOST_HELD events wait.
 import type { Arrival, Link } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
 import type { Seen } from './seen.ts';
 
 export interface EventStoreOptions {
   readonly link: Pick<Link<Account>, 'receive' | 'log'>;
-  /** Where the account was up to, told with what is stored; undefined where nobody asks. */
+  /** Computes the cursor to store with events. Undefined if the account does not catch up on missed messages. */
   readonly seen: Seen | undefined;
-  /** Before storing again what could not be stored. */
+  /** Delay before a failed write is retried. */
   readonly retryMs: number;
-  /** After `close`, before what is left is given up. */
+  /** Time after `close` before unsaved events are given up. */
   readonly lastMs: number;
   pause(): void;
   resume(): void;
@@ -35,7 +35,7 @@ export class EventStore {
     this.#options = options;
   }
 
-  /** E2. */
+  /** True while too many events are queued and the connection is not read. */
   get isPaused(): boolean {
     return this.#isPaused;
   }
@@ -50,7 +50,7 @@ export class EventStore {
     this.#begin();
   }
 
-  /** E3. */
+  /** New events wait until `release`, so that missed ones are stored first. */
   hold(): void {
     this.#isHeld = true;
   }
@@ -59,7 +59,7 @@ export class EventStore {
     this.#begin();
   }
 
-  /** Stores what is left; resolves when it is, or given up. */
+  /** Stores the remaining events. Resolves when they are stored or given up. */
   async close(): Promise<void> {
     this.#endsAt = performance.now() + this.#options.lastMs;
     this.release();
@@ -75,7 +75,7 @@ export class EventStore {
   }
 
   async #store(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve)); // events that came in one packet go into one batch
+    await new Promise((resolve) => setImmediate(resolve)); // events of one packet form one batch
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, MOST_BATCH);
       if (!(await this.#isKept(batch))) {

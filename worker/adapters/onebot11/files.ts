@@ -1,10 +1,12 @@
-// Files both ways. What goes out is held in memory and sent within the call, as base64: the implementation is on another machine, perhaps, and
-// our paths are none of its own. Where the account says so, it gets links and fetches them itself: nothing is in memory then. What came is fetched by its address, or asked of the implementation.
+// Files in both directions. Outgoing files are sent as base64 within the call.
+// The implementation may run on another machine and cannot read our paths.
+// If the account prefers links, the implementation fetches the files itself, and no file is held in memory.
+// Incoming files are fetched by their URL, or requested from the implementation.
 //
-//   F1  A path on the implementation's machine is not read, also when it is this one: what a platform names is no file of ours.
-//   F2  What an address names may come from whoever sent the file: of private addresses the account's own alone (host and port of `url`) is
-//       asked.
-//   F3  Which form of a file an implementation takes is tried: a message that is refused was not shown.
+//   ONEBOT11-FILES-1  A path on the implementation's machine is never read, even if both run on one machine. A path from a platform must not name our
+//                     files.
+//   ONEBOT11-FILES-2  A URL may come from the sender of the file. Private addresses are refused, except the account's own host and port (`url`).
+//   ONEBOT11-FILES-3  Implementations differ in the forms of a file that they accept, so forms are tried in turn. A refused message was not shown.
 
 import type { FileRef, Link } from '../../sdk/index.ts';
 import { fetchForeign } from '../../sdk/platform/foreign-file.ts';
@@ -17,14 +19,14 @@ import { type FileName, readFileId } from './message/file-name.ts';
 import { idOut } from './message/json.ts';
 import { messageTo, type Place } from './place.ts';
 
-/** What goes into one call, in memory, a third larger by its encoding. */
+/** Bytes of files for one call, held in memory. Base64 adds a third. */
 export const MOST_SENT_BYTES = 30_000_000;
 
 export const isPicture = ({ mime }: FileRef): boolean => /^image\/(?:jpeg|png|gif|webp|bmp)$/.test(mime);
 
 export const imagePiece = (source: string): Piece => ({ type: 'image', data: { file: source } });
 
-/** F3. Asks with links first, where the account has them; what is refused so goes with the bytes. */
+/** Tries links first if the account has them. If the implementation refuses, the bytes are sent instead. */
 export async function withSources(
   files: readonly FileRef[],
   link: Link<Account>,
@@ -41,7 +43,7 @@ export async function withSources(
   return ask(sources);
 }
 
-/** F3. A file or video as a message, else as an upload. */
+/** Sends a file or video as a message. If that is refused, uploads it. */
 export const sendFile = (
   file: FileRef,
   { place, caller, link }: { readonly place: Place; readonly caller: Caller; readonly link: Link<Account> },
@@ -65,7 +67,7 @@ async function sendSource(
 
 const inline = (bytes: Uint8Array): string => `base64://${Buffer.from(bytes).toString('base64')}`;
 
-/** The bytes of a file that came. Throws where the implementation does not hand them over. */
+/** The bytes of an incoming file. Throws if the implementation does not provide them. */
 export async function fetchFile(file: FileRef, link: Link<Account>): Promise<ReadableStream<Uint8Array>> {
   const name = readFileId(file.id);
   if (name === undefined) throw new Error(`${file.name} is no file of OneBot`);
@@ -84,7 +86,7 @@ export async function fetchFile(file: FileRef, link: Link<Account>): Promise<Rea
   throw new Error(`${file.name} could not be fetched: ${reason}`);
 }
 
-/** In the order in which they are tried. */
+/** Calls that may return the file, in the order to try them. */
 function questionsFor({ kind, file, group }: FileName): readonly (readonly [action: string, params: object])[] {
   if (file === '') return [];
   const general = ['get_file', { file_id: file, file }] as const;
@@ -105,7 +107,7 @@ function questionsFor({ kind, file, group }: FileName): readonly (readonly [acti
   }
 }
 
-/** F1. The bytes, or why there are none. */
+/** The bytes, or a reason why there are none. A path on the implementation's machine is never read. */
 async function readFound(data: Json, link: Link<Account>): Promise<ReadableStream<Uint8Array> | string> {
   const [url, file, base64] = [textAt(data, 'url'), textAt(data, 'file') ?? '', textAt(data, 'base64')];
   const given = base64 ?? (file.startsWith('base64://') ? file.slice('base64://'.length) : undefined);
@@ -124,7 +126,7 @@ const streamOf = (bytes: Uint8Array): ReadableStream<Uint8Array> =>
     },
   });
 
-/** Undefined where there is nothing to be had: addresses of QQ end after some time. */
+/** Undefined if the file cannot be fetched. QQ's URLs expire after a while. */
 async function fetchAddress(
   address: string,
   link: Pick<Link<Account>, 'account' | 'signal' | 'maxFileBytes'>,

@@ -1,13 +1,13 @@
-// What was said while there was no connection, from the history of the conversations that were heard of last. An extension of some
-// implementations (NapCat, LLOneBot, go-cqhttp).
+// Fetches messages that were missed without a connection, from the history of recent conversations.
+// The history is an extension of some implementations (NapCat, LLOneBot, go-cqhttp).
 //
-//   H1  Of each conversation the newest COUNT messages are read, and those from the second of the last known one on are handed in, at most
-//       MOST_BACK_S back: the inbox knows the ones that it has, for longer than that. What is older, and notices, stay missed.
-//   H2  Conversations that were not heard of before are read from the last second that anything was heard of, where the implementation tells
-//       of recent contacts (NapCat). An account that has heard of nothing keeps the second in which it came up, for that.
-//   H3  Live events wait until it is read, so that the order holds.
-//   H4  A conversation that cannot be read does not keep the others from it, and what an implementation does not have is asked for once. After
-//       MOST_SILENT failures in a row it is asked no more for now.
+//   ONEBOT11-HISTORY-1  The newest COUNT messages of each conversation are read, at most MOST_BACK_S back. Those from the last known second on are
+//                       passed on, and the inbox drops duplicates. Older messages, and notices, stay missed.
+//   ONEBOT11-HISTORY-2  Unknown conversations are read from the last second with any message, if the implementation lists recent contacts (NapCat).
+//                       For that, an account without messages stores the second of its first start.
+//   ONEBOT11-HISTORY-3  New events wait until the history is read, to keep the order.
+//   ONEBOT11-HISTORY-4  A conversation that cannot be read does not block the others. A call that the implementation lacks is made once. After
+//                       MOST_SILENT failures in a row, the fetch stops for now.
 
 import type { Arrival, Link } from '../../sdk/index.ts';
 import { isObject, type Json, listAt, objectAt } from '../../sdk/platform/foreign-json.ts';
@@ -21,11 +21,11 @@ import { type Place, placeName, readPlace } from './place.ts';
 
 const COUNT = 50;
 const LIMIT_MS = 15_000;
-/** Ids are remembered for at least three days (`inbox.idDays`). */
+/** The inbox remembers ids for at least three days (`inbox.idDays`), so duplicates within two are dropped. */
 const MOST_BACK_S = 2 * 86_400;
 const MOST_SILENT = 3;
 
-/** Throws where a history could not be read that there is: asked for again. */
+/** Throws if an existing history could not be read. The host then asks again. */
 export async function catchUp(link: Link<Account>): Promise<void> {
   const session = sessionOf(link);
   if (session?.seen === undefined) return;
@@ -44,7 +44,7 @@ interface Reading {
   readonly session: Session;
 }
 
-/** H4. */
+/** Reads each conversation. A failure does not block the others, until MOST_SILENT follow in a row. */
 async function readAll(places: readonly (readonly [name: string, since: number])[], reading: Reading): Promise<void> {
   const { link } = reading;
   const missing = new Set<string>();
@@ -75,13 +75,13 @@ async function readOne(place: Place, since: number, { link, session }: Reading):
   return answer;
 }
 
-/** H2. */
+/** Stores the current second as cursor, for an account that has seen no message. */
 async function begin(link: Link<Account>, { seen, self = '0' }: Session): Promise<void> {
   const name = placeName({ kind: 'private', user: self });
   await link.receive([], seen?.mark(name, Math.floor(Date.now() / 1_000)));
 }
 
-/** H2. Chats of type 1 are with a person, of type 2 a group. */
+/** Recent conversations that the cursor does not contain. Chat type 1 is a person, 2 a group. */
 async function recentPlaces(session: Session): Promise<readonly (readonly [name: string, since: number])[]> {
   const since = Math.max(...session.since.values());
   const answer = await session.call('get_recent_contact', { count: COUNT }, LIMIT_MS);
@@ -100,7 +100,7 @@ function callFor(place: Place): readonly [action: string, params: object] {
     : ['get_friend_msg_history', { user_id: idOut(place.user), count: COUNT }];
 }
 
-/** H1. A conversation that is refused (the bot left it) has nothing to tell. */
+/** Messages from the last known second on, oldest first. A refused conversation (the bot left it) yields none. */
 function missedOf(
   answer: Answer,
   place: Place,
@@ -115,7 +115,7 @@ function missedOf(
     .flatMap((one) => readAsEvent(one, place, session.self));
 }
 
-/** Some implementations leave out what is the same for all. */
+/** Adds fields that some implementations omit because all messages share them. */
 function readAsEvent(one: Json, place: Place, self: string | undefined): readonly Arrival[] {
   const event = {
     post_type: 'message',
@@ -128,6 +128,6 @@ function readAsEvent(one: Json, place: Place, self: string | undefined): readonl
   try {
     return arrivalsOf(event, { self, now: Date.now() });
   } catch {
-    return []; // one that cannot be read has no id either
+    return []; // an unreadable message has no id either
   }
 }

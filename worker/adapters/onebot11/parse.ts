@@ -1,11 +1,12 @@
-// One event → what arrived. Pure; over HTTP, WebSocket and from a history the events are the same.
+// Turns an event into an event of the host. Pure. Events are the same over HTTP, over WebSocket and in a history.
 //
-//   P1  OneBot gives no id to the delivery of an event. A message is known by the bot, its message id and its second, because ids of 32 bits
-//       come again; everything else by the bot and a hash of all its fields. The same event sent again is known; two notices that are
-//       alike in every field, within one second, are one.
-//   P2  All ids of deliveries begin with the number of the bot: another bot on the same account meets none of the former one.
-//   P3  What the bot said itself is marked, or left out (`message_sent`); events of another bot are left out; meta events are no arrivals.
-//   P4  Notices and requests without a form of their own arrive as `other`. That somebody types is left out.
+//   ONEBOT11-PARSE-1  OneBot events have no delivery id. A message's id consists of the bot, its message id and its second, because 32-bit ids recur.
+//                     Any other event's id is the bot and a hash of all fields. So a repeated event is a duplicate, and two identical notices within
+//                     one second count as one.
+//   ONEBOT11-PARSE-2  All ids begin with the bot's number, so another bot on the same account never collides with the former one.
+//   ONEBOT11-PARSE-3  The bot's own messages are marked, or dropped (`message_sent`). Events of other bots are dropped. Meta events produce no
+//                     events.
+//   ONEBOT11-PARSE-4  Notices and requests without an equivalent arrive as `other`. Typing notices are dropped.
 import { createHash } from 'node:crypto';
 import type { Arrival, RawRequest } from '../../sdk/index.ts';
 import { isObject, type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -17,12 +18,12 @@ import { readMessage } from './message/message.ts';
 import { placeName } from './place.ts';
 
 export interface EventContext {
-  /** The bot, where it is known: events of others are left out. */
+  /** The bot's number if known. Events of other bots are dropped then. */
   readonly self: string | undefined;
   readonly now: number;
 }
 
-/** What a verified request holds. Throws when it is not what OneBot posts. */
+/** The events of a verified request. Throws if the body is no OneBot event. */
 export function parse({ body, receivedAt }: RawRequest, { selfId }: Pick<Account, 'selfId'>): readonly Arrival[] {
   const event = safeJson(Buffer.from(body).toString('utf8'));
   if (!isObject(event)) throw new Error('not an event');
@@ -31,7 +32,7 @@ export function parse({ body, receivedAt }: RawRequest, { selfId }: Pick<Account
 
 const YEAR_2100 = Date.UTC(2100);
 
-/** At most one. Throws when it is no event. */
+/** At most one event. Throws if the object is none. */
 export function arrivalsOf(event: Json, { self, now }: EventContext): readonly Arrival[] {
   const [type, bot] = [textAt(event, 'post_type'), idAt(event, 'self_id')];
   if (type === undefined || bot === undefined) throw new Error('an event without post_type or self_id');
@@ -52,7 +53,7 @@ export function arrivalsOf(event: Json, { self, now }: EventContext): readonly A
   }
 }
 
-/** A time that cannot be (in milliseconds, say) is now. */
+/** An impossible time (such as one in milliseconds) becomes the current time. */
 function whenOf(event: Json, now: number): number {
   const at = Math.floor((numberAt(event, 'time') ?? 0) * 1_000);
   return at > 0 && at < YEAR_2100 ? at : now;
@@ -96,7 +97,7 @@ function notice(told: Told): readonly Arrival[] {
     case 'group_decrease': {
       if (user === undefined) break;
       const { user: shown, ...base } = baseOf(told, { user });
-      const { self: _own, ...member } = shown; // that the bot itself came or went is told as well
+      const { self: _own, ...member } = shown; // the bot's own joins and leaves count, too
       return [
         { ...base, user: member, kind: 'member', who: user, change: type === 'group_increase' ? 'joined' : 'left' },
       ];
@@ -114,7 +115,7 @@ function notice(told: Told): readonly Arrival[] {
   return [other(told, ['notice', type, sub].filter((part) => part !== undefined).join('.'))];
 }
 
-/** Of NapCat and LLOneBot (`likes`), and of Lagrange (`code`). */
+/** NapCat and LLOneBot send `likes`, Lagrange sends `code`. */
 function reactions(told: Told, message: string): readonly Arrival[] {
   const { event } = told;
   const likes = listAt(event, 'likes').map((like) => idAt(like, 'emoji_id'));
@@ -152,7 +153,7 @@ function conversationOf({ event, bot }: Told, user: string | undefined): Arrival
     isPrivate && textAt(event, 'sub_type') === 'group'
       ? (idAt(objectAt(event, 'sender'), 'group_id') ?? group)
       : undefined;
-  // What the other said to the bot and what the bot said itself are one conversation.
+  // Messages of the other person and of the bot itself belong to the same conversation.
   const person = user === bot ? (idAt(event, 'target_id') ?? bot) : (user ?? bot);
   const place = { kind: 'private', user: person, ...(through === undefined ? {} : { group: through }) } as const;
   return { id: placeName(place), kind: 'private' };
@@ -170,7 +171,7 @@ function userOf(event: Json, id: string, bot: string): Arrival['user'] {
   return { id, name: name ?? id, admin, ...(id === bot ? { self: true } : {}) };
 }
 
-/** P1. */
+/** Identifies an event without an id by a hash of all fields. */
 const hashOf = (event: Json): string =>
   createHash('sha256')
     .update(JSON.stringify(sorted(event)))

@@ -1,5 +1,5 @@
-// Where an account was up to in its conversations: the cursor that is stored with what arrives, from which a history is read. Pure but for its
-// own memory. The MOST_PLACES conversations that were heard of last are kept, each with the second of its last message.
+// The cursor of an account: the last seen second of each conversation, stored with new events. The history is read from there.
+// Pure, except for its own memory. Keeps the MOST_PLACES most recent conversations.
 
 import type { Arrival } from '../../sdk/index.ts';
 import { isObject } from '../../sdk/platform/foreign-json.ts';
@@ -8,7 +8,7 @@ import { safeJson } from '../../sdk/text/safe-json.ts';
 const MOST_PLACES = 100;
 
 export class Seen {
-  /** By conversation, in seconds; the one that was heard of last is last. */
+  /** Seconds by conversation, most recent last. */
   readonly #places: Map<string, number>;
 
   constructor(cursor: string | undefined) {
@@ -17,18 +17,18 @@ export class Seen {
     this.#places = new Map(entries.filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1])));
   }
 
-  /** What was seen until now. */
+  /** A copy of the current state. */
   places(): ReadonlyMap<string, number> {
     return new Map(this.#places);
   }
 
-  /** The cursor, with this as the last second of a conversation. */
+  /** Sets the last second of a conversation. Returns the cursor. */
   mark(name: string, second: number): string {
     this.#places.set(name, second);
     return this.#cursor();
   }
 
-  /** The cursor, once these are stored. */
+  /** The cursor after these events are stored. */
   after(arrivals: readonly Arrival[]): string {
     for (const { kind, conversation, sentAt } of arrivals) {
       if (kind !== 'message') continue;

@@ -1,12 +1,12 @@
-// One post, removal or reaction → calls of the implementation. A post is one message with its pictures; other files are messages of their own,
-// and a repeat within the life of the process goes on where it stopped.
+// Turns a post, removal or reaction into calls of the implementation. A post is one message with its pictures. Other files are separate messages.
+// A retry in the same process continues after the last sent message.
 //
-//   S1  OneBot knows no key by which it could drop a repeat, and shows no mark by which a post could be found again: after a lost answer
-//       a post may be said twice, and `unsure` of its body decides.
-//   S2  What is already so (a message that is gone) counts as removed: a repeat must not fail.
-//   S3  A call that has to wait for its place waits here; when the connection ends meanwhile, it was not made.
-//   S4  What one message holds in memory is no more than one file may have: further pictures are messages of their own.
-//   S5  What took several messages is removed with all of them; answers and reactions are of the first.
+//   ONEBOT11-SEND-1  OneBot has no idempotency keys, and a post has no mark to find it by. So a post may appear twice after a lost answer. The option
+//                    `unsure` of a post decides whether it is retried.
+//   ONEBOT11-SEND-2  A message that is already gone counts as removed, so a retry succeeds.
+//   ONEBOT11-SEND-3  A call waits here for its slot of the rate limit. If the connection ends meanwhile, the call was not made.
+//   ONEBOT11-SEND-4  Pictures of one message are held in memory up to the limit of one file. Further pictures become further messages.
+//   ONEBOT11-SEND-5  Removing a post of several messages removes all of them. Replies and reactions refer to the first.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { FileRef, FilesApart, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { isObject } from '../../sdk/platform/foreign-json.ts';
@@ -24,7 +24,7 @@ import { messageTo, type Place, readPlace } from './place.ts';
 type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;
 
 const MOST_KEPT = 1_000;
-/** Messages that went out of posts that are not whole yet, by endpoint and key: a reload makes another account of the same. */
+/** Sent messages of incomplete posts, by endpoint and key. Not by account object, because a reload creates a new one. */
 const begun = new Map<string, string[]>();
 
 export async function send(call: Outgoing, link: Link<Account>): Promise<SendResult> {
@@ -67,7 +67,7 @@ async function post(call: Post, target: Target): Promise<SendResult> {
   return { kind: 'sent', ...(messages.length === 0 ? {} : { message: messages.join(BESIDE) }) };
 }
 
-/** S5. */
+/** Removes all messages of a post. */
 async function remove(ids: readonly string[], caller: Caller): Promise<SendResult> {
   for (const id of ids) {
     const result = resultOf(await caller.call('delete_msg', { message_id: idOut(id) }), { isGone: true });
@@ -76,14 +76,14 @@ async function remove(ids: readonly string[], caller: Caller): Promise<SendResul
   return { kind: 'sent' };
 }
 
-/** No character of an id (`idAt`). */
+/** Separates the ids of a post. Ids never contain this character. */
 const BESIDE = ',';
 const idsIn = (message: string): readonly string[] => message.split(BESIDE);
 const firstOf = (message: string): string => idsIn(message)[0] ?? '';
 
 type Words = Pick<Post, 'text'> & { readonly replyTo?: string | undefined };
 
-/** The message with its pictures first; it has the id by which the post is known. */
+/** The message with its pictures comes first, because its id identifies the post. */
 function stepsOf(call: Post, target: Target): readonly (() => Promise<Answer>)[] {
   const pictures = call.files.filter(isPicture);
   const others = call.files.filter((file) => !isPicture(file));
@@ -96,7 +96,7 @@ function stepsOf(call: Post, target: Target): readonly (() => Promise<Answer>)[]
   return [() => say(call, first, target), ...steps];
 }
 
-/** Pictures go with the text, as many as one call takes; every other call is a post of its own. */
+/** Pictures go with the text, as many as one call holds. Each further call is counted as a post of its own. */
 export function apart(text: string, files: readonly FileRef[]): FilesApart {
   const [first, ...more] = inMessages(files.filter(isPicture));
   const behind = [...more, ...files.filter((file) => !isPicture(file)).map((file) => [file])];
@@ -104,7 +104,7 @@ export function apart(text: string, files: readonly FileRef[]): FilesApart {
   return text === '' ? { withText: behind[0] ?? [], behind: behind.slice(1) } : { withText: [], behind };
 }
 
-/** S4. */
+/** Groups pictures so that one message holds no more bytes than one file may have. */
 function inMessages(pictures: readonly FileRef[]): readonly (readonly FileRef[])[] {
   const messages: FileRef[][] = [];
   let bytes = 0;
@@ -129,14 +129,17 @@ async function say(call: Words, pictures: readonly FileRef[], { place, caller, l
   );
 }
 
-/** In private a mention is a name: there is nobody else. */
+/** In private a mention becomes a name, since no other person is present. */
 function wordsFor(text: string, place: Place): readonly Piece[] {
   const pieces = parseCq(text);
   if (place.kind === 'group') return pieces;
   return pieces.map((piece) => (piece.type === 'at' ? textPiece(`@${idAt(piece.data, 'qq') ?? ''}`) : piece));
 }
 
-/** An extension by several names: that of NapCat and LLOneBot, of which older ones take back by a call of its own, and in groups that of Lagrange. */
+/**
+ * Reactions are an extension with several forms. NapCat and LLOneBot share one call, older versions remove reactions by another, and Lagrange has a
+ * call for groups.
+ */
 async function react(
   { emoji, message, on }: Extract<Outgoing, { readonly kind: 'react' }>,
   { caller, place }: Target,
@@ -165,7 +168,7 @@ function resultOf(answer: Answer, { isGone = false }: { readonly isGone?: boolea
     case 'ok':
       return { kind: 'sent' };
     case 'later':
-      return { ...answer, account: true }; // pace.ts, R2
+      return { ...answer, account: true }; // the whole account waits for the end of the rate limit
     case 'refused':
       return isGone && /not (?:found|exist)|不存在|已撤回/i.test(answer.reason)
         ? { kind: 'sent' }
@@ -173,7 +176,7 @@ function resultOf(answer: Answer, { isGone = false }: { readonly isGone?: boolea
   }
 }
 
-/** S3. */
+/** Waits for a slot. If the connection ends meanwhile, throws `endpoint_unavailable`, because the call was not made. */
 async function waited(ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0) return;
   await new Promise<void>((resolve, reject) => {

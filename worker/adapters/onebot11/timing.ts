@@ -1,20 +1,20 @@
-// Waits of this adapter; tests shorten them.
+// Times of this adapter in ms. Tests shorten them.
 
 export interface Timing {
-  /** From opening to the answer. */
+  /** From the opening of a socket to its handshake. */
   readonly handshakeMs: number;
   readonly pingMs: number;
   /** From a call to its answer. */
   readonly callMs: number;
-  /** For the second of two sockets, once the first is there. */
+  /** Time for the second of two sockets to arrive after the first. */
   readonly otherHalfMs: number;
-  /** Between two looks at the status over HTTP. */
+  /** Interval of status requests over HTTP. */
   readonly statusMs: number;
-  /** Before storing again what could not be stored. */
+  /** Delay before a failed write to the inbox is retried. */
   readonly retryMs: number;
-  /** How long what came before the end of a connection is tried to be stored. */
+  /** Time to store received events after the connection ended. */
   readonly lastMs: number;
-  /** Shortest interval that a heartbeat is believed to have. */
+  /** Shortest heartbeat interval that is trusted. */
   readonly leastBeatMs: number;
 }
 

@@ -1,9 +1,9 @@
-// Who may deliver: HMAC-SHA1 over the raw body for what is posted, the access token for a WebSocket. Both are the platform's own rules. Pure.
+// Authenticates deliveries by the platform's own rules: HMAC-SHA1 over the raw body for HTTP, the access token for a WebSocket. Pure.
 //
-//   V1  The signature is `sha1=` and 40 hexadecimal digits, or it is refused. Every secret and every token is compared, in constant time.
-//   V2  The token comes in the header Authorization (`Bearer`; `Token` in older implementations), or as `access_token` in the query
-//       where an implementation can send no header. Both at once have to be good.
-//   V3  A WebSocket of another bot than the account's, or of a role that is none, is refused with 403.
+//   ONEBOT11-VERIFY-1  The signature must be `sha1=` and 40 hexadecimal digits. Every secret and every token is compared in constant time.
+//   ONEBOT11-VERIFY-2  The token is in the header Authorization (`Bearer`, or `Token` in older implementations). The token may also be the query
+//                      parameter `access_token`, for implementations that cannot send headers. If both are present, both must be valid.
+//   ONEBOT11-VERIFY-3  A WebSocket of another bot, or with an unknown role, is refused with 403.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { RawRequest, Secret, Verdict } from '../../sdk/index.ts';
 import type { Account } from './config.ts';
@@ -12,7 +12,7 @@ export type Role = 'universal' | 'api' | 'event';
 
 const refused = (reason: string): Verdict => ({ kind: 'refused', reason });
 
-/** V1. */
+/** Checks the signature of an HTTP delivery against every secret in constant time. */
 export function verify(request: RawRequest, { mode, secrets }: Pick<Account, 'mode' | 'secrets'>): Verdict {
   if (mode !== 'http') return refused('this account is not set to mode http');
   const header = request.headers['x-signature'];
@@ -29,7 +29,7 @@ export function verify(request: RawRequest, { mode, secrets }: Pick<Account, 'mo
   return matches > 0 ? { kind: 'ok' } : refused('wrong signature');
 }
 
-/** V2, V3: of the request to open a WebSocket. */
+/** Checks a WebSocket's opening request: token, bot and role. */
 export function verifySocket(
   { headers, query }: RawRequest,
   { accessTokens, selfId }: Pick<Account, 'accessTokens' | 'selfId'>,
@@ -47,7 +47,7 @@ export function verifySocket(
   return { kind: 'ok' };
 }
 
-/** What a WebSocket is for; one that does not say it is for all. */
+/** The role of a WebSocket. Without a header it serves both calls and events. */
 export function roleOf(headers: RawRequest['headers']): Role | undefined {
   switch (headers['x-client-role']?.toLowerCase()) {
     case undefined:

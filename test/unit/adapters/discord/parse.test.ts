@@ -50,7 +50,7 @@ describe('messages', () => {
     assert.deepEqual([arrival.conversation, arrival.addressed], [{ id: '@53908099506183680', kind: 'private' }, true]);
   });
 
-  it('are spoken to the bot by a mention, which is no text at the beginning, and by a reply (P3)', () => {
+  it('are spoken to the bot by a mention, which is no text at the beginning, and by a reply (DISCORD-PARSE-3)', () => {
     const mentions = [{ id: BOT }];
     const first = said({ content: `<@${BOT}>, hello`, mentions });
     const nick = said({ content: `<@!${BOT}> hello`, mentions });
@@ -108,7 +108,7 @@ describe('messages', () => {
     );
   });
 
-  it('of other bots and of webhooks are left out, unless the account wants them (P4)', () => {
+  it('of other bots and of webhooks are left out, unless the account wants them (DISCORD-PARSE-4)', () => {
     const bot = { ...MESSAGE, author: { id: '9', username: 'other', bot: true } };
     const webhook = { ...MESSAGE, webhook_id: '8', author: { id: '8', username: 'hook' } };
     const edited = { ...bot, edited_timestamp: '2017-07-11T18:00:00.000000+00:00' };
@@ -196,7 +196,7 @@ describe('messages', () => {
 });
 
 describe('changes', () => {
-  it('are edits when they say when, and are known by that (P2)', () => {
+  it('are edits when they say when, and are known by that (DISCORD-PARSE-2)', () => {
     const at = '2017-07-11T18:00:00.000000+00:00';
     const edited = only(told('MESSAGE_UPDATE', { ...MESSAGE, guild_id: GUILD, edited_timestamp: at, content: 'new' }));
     const unfolded = told('MESSAGE_UPDATE', { ...MESSAGE, guild_id: GUILD, embeds: [{}] });
@@ -220,7 +220,7 @@ describe('changes', () => {
     assert.deepEqual(hidden.conversation, { id: '@53908099506183680', kind: 'private' });
   });
 
-  it('are reactions, known by session and number (P1), with characters or with an emoji of the server', () => {
+  it('are reactions, known by session and number (DISCORD-PARSE-1), with characters or with an emoji of the server', () => {
     const base = { user_id: '5', channel_id: '2', message_id: '1', guild_id: GUILD };
     const added = only(told('MESSAGE_REACTION_ADD', { ...base, emoji: { id: null, name: '🔥' } }));
     const removed = only(told('MESSAGE_REACTION_REMOVE', { ...base, emoji: { id: '41771983429993937', name: 'LUL' } }));
@@ -238,7 +238,7 @@ describe('changes', () => {
 });
 
 describe('what is not understood', () => {
-  it('is left out, unless the account asks for it (P5)', () => {
+  it('is left out, unless the account asks for it (DISCORD-PARSE-5)', () => {
     const data = { guild_id: GUILD, user: { id: '9', username: 'ann' }, token: 'hidden' };
 
     const asked = only(told('GUILD_MEMBER_ADD', data, { events: ['GUILD_MEMBER_ADD'] }));

@@ -9,7 +9,7 @@ const NOW = 1_700_000_000_000;
 const session = (id: string) => ({ id, url: 'wss://gateway.example', seq: 1 });
 
 describe('Position', () => {
-  it('holds the last dispatch that is stored, of its session alone (N1)', () => {
+  it('holds the last dispatch that is stored, of its session alone (DISCORD-POSITION-1)', () => {
     const position = new Position(APP, undefined);
     position.begin(session('a'), NOW);
 
@@ -22,7 +22,7 @@ describe('Position', () => {
     assert.deepEqual(new Position(APP, position.text()).session, { ...session('a'), seq: 5 });
   });
 
-  it('has a gap from the newest message on, when there is a new session, until it is filled (N2)', () => {
+  it('has a gap from the newest message on, when there is a new session, until it is filled (DISCORD-POSITION-2)', () => {
     const position = new Position(APP, undefined);
     position.begin(session('a'), NOW);
     const first = position.since;
@@ -41,7 +41,7 @@ describe('Position', () => {
     assert.deepEqual([later.since, again.since], [since, undefined]);
   });
 
-  it('leaves no gap before the first session, but behind one of which nothing was stored (N3)', () => {
+  it('leaves no gap before the first session, but behind one of which nothing was stored (DISCORD-POSITION-3)', () => {
     const position = new Position(APP, undefined);
     const isNew = position.start(NOW);
     const killed = new Position(APP, position.text());
@@ -55,7 +55,7 @@ describe('Position', () => {
     assert.ok((timeOf(killed.since ?? '') ?? NOW) < NOW);
   });
 
-  it('knows how far a gap is filled, and goes back for nothing (N5)', () => {
+  it('knows how far a gap is filled, and goes back for nothing (DISCORD-POSITION-5)', () => {
     const position = withGap();
     const since = position.since ?? '';
     for (const [channel, after] of [
@@ -75,7 +75,7 @@ describe('Position', () => {
     assert.deepEqual([position.since, position.reached], [undefined, undefined]);
   });
 
-  it('has another gap behind the one that was being filled when a session began (N6)', () => {
+  it('has another gap behind the one that was being filled when a session began (DISCORD-POSITION-6)', () => {
     const position = withGap();
     const since = position.since ?? '';
     position.reach({ since, channel: '30', after: '1' });
@@ -105,7 +105,7 @@ describe('Position', () => {
     );
   });
 
-  it('takes nothing from another application, and nothing that is not its own (N4)', () => {
+  it('takes nothing from another application, and nothing that is not its own (DISCORD-POSITION-4)', () => {
     const position = new Position(APP, undefined);
     position.begin(session('a'), NOW);
 

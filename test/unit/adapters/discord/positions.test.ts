@@ -16,7 +16,7 @@ function begun(count: number, cursor?: string): Positions {
 }
 
 describe('Positions', () => {
-  it('hold with what one stores what is stored of the others (N7)', () => {
+  it('hold with what one stores what is stored of the others (DISCORD-POSITIONS-1)', () => {
     const positions = begun(2);
     const [first, second] = positions.all;
     second?.stored('s1', 7);
@@ -32,7 +32,7 @@ describe('Positions', () => {
     );
   });
 
-  it('are those of before while their number is near what is advised (N8)', () => {
+  it('are those of before while their number is near what is advised (DISCORD-POSITIONS-2)', () => {
     const cursor = begun(4).text();
     const countFor = (advised: number): number => new Positions(APP, cursor, advised).all.length;
 
@@ -40,7 +40,7 @@ describe('Positions', () => {
     assert.deepEqual([1, 9].map(countFor), [1, 9]);
   });
 
-  it('leave a gap from what was heard last, or was missing before, when there are others (N8)', () => {
+  it('leave a gap from what was heard last, or was missing before, when there are others (DISCORD-POSITIONS-2)', () => {
     const positions = begun(2);
     positions.all[0]?.saw(snowflakeAt(NOW + 600_000));
     positions.all[0]?.met('645027906669510001', '645027906669510002');

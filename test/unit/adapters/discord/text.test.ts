@@ -26,7 +26,7 @@ describe('toMarkdown', () => {
     );
   });
 
-  it('escapes what is literal (T2)', () => {
+  it('escapes what is literal (DISCORD-TEXT-2)', () => {
     assert.equal(
       literal('**a** _b_ ~~c~~ `d` ||e|| [f](g) \\'),
       '\\*\\*a\\*\\* \\_b\\_ \\~\\~c\\~\\~ \\`d\\` \\|\\|e\\|\\| \\[f\\](g) \\\\',
@@ -37,7 +37,7 @@ describe('toMarkdown', () => {
     );
   });
 
-  it('makes no mention of what stands in two segments (T3)', () => {
+  it('makes no mention of what stands in two segments (DISCORD-TEXT-3)', () => {
     for (const [first, second] of [
       ['@', 'everyone'],
       ['@he', 're'],
@@ -51,7 +51,7 @@ describe('toMarkdown', () => {
     assert.equal(toMarkdown(md`hi ${mention(ANN)} and ${'you'}`), 'hi <@53908232506183680> and you');
   });
 
-  it('mentions nobody by the labels of buttons that stand alone (T3)', () => {
+  it('mentions nobody by the labels of buttons that stand alone (DISCORD-TEXT-3)', () => {
     const buttons = ['@everyone', '<@53908232506183680>', '**b**'].map((label) => ({ label, token: label }));
     const content = shownText({ text: '', buttons });
 
@@ -59,11 +59,11 @@ describe('toMarkdown', () => {
     assert.equal(content, `@${ZW}everyone · <${ZW}@53908232506183680> · \\*\\*b\\*\\*`);
   });
 
-  it('leaves addresses as they are (T2)', () => {
+  it('leaves addresses as they are (DISCORD-TEXT-2)', () => {
     assert.equal(literal('see https://example.org/a_b_c*d and _x_'), 'see https://example.org/a_b_c\\*d and \\_x\\_');
   });
 
-  it('makes no mention of what is literal, also in code and in an address (T3)', () => {
+  it('makes no mention of what is literal, also in code and in an address (DISCORD-TEXT-3)', () => {
     const texts = [
       literal('<@53908232506183680> @everyone @here <#1> <@&2>'),
       toMarkdown({ segments: [{ kind: 'code', text: '<@53908232506183680> @everyone' }] }),
@@ -78,7 +78,7 @@ describe('toMarkdown', () => {
     }
   });
 
-  it('allows the mentions that were meant, and those alone (T3)', () => {
+  it('allows the mentions that were meant, and those alone (DISCORD-TEXT-3)', () => {
     const shown = toMarkdown(md`hi ${mention(ANN)}, not <@1> ${mention('everyone')}`);
 
     assert.equal(shown, `hi <@53908232506183680>, not <${ZW}@1> @everyone`);
@@ -90,7 +90,7 @@ describe('toMarkdown', () => {
     assert.equal(toMarkdown({ segments: [{ kind: 'text', text: 'a`b', marks: ['code'] }] }), '`` a`b ``');
   });
 
-  it('shows a link that could run something as text (T4)', () => {
+  it('shows a link that could run something as text (DISCORD-TEXT-4)', () => {
     const of = (url: string): string => toMarkdown({ segments: [{ kind: 'link', text: 'x', url }] });
 
     assert.equal(of('javascript:alert(1)'), 'x (javascript:alert(1))');
@@ -99,7 +99,7 @@ describe('toMarkdown', () => {
 });
 
 describe('segmentsOf', () => {
-  it('reads people, channels, emoji and times, and keeps markup as typed (T1)', () => {
+  it('reads people, channels, emoji and times, and keeps markup as typed (DISCORD-TEXT-1)', () => {
     const segments = segmentsOf(
       '**hi** <@53908232506183680> in <#290926798626357999> <:wave:41771983429993937> <t:1618953630:R>',
     );

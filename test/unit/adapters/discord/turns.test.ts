@@ -10,7 +10,7 @@ const keeps = setInterval(() => {}, 1_000);
 after(() => clearInterval(keeps));
 
 describe('Identifies', () => {
-  it('lets the next one begin a while after Discord has answered, however late that is (I1)', async () => {
+  it('lets the next one begin a while after Discord has answered, however late that is (DISCORD-IDENTIFY-1)', async () => {
     const everyMs = 20;
     const order: string[] = [];
     const identifies = new Identifies();

@@ -47,7 +47,7 @@ describe('verify', () => {
     assert.deepEqual(ours, [true, false, false, false]);
   });
 
-  it('tries every key (V1)', () => {
+  it('tries every key (DISCORD-VERIFY-1)', () => {
     const of = (publicKeys: readonly string[]) => verify(request('{}'), { publicKeys: [...publicKeys] }).kind;
 
     const kinds = [of([hexOf(pair)]), of([hexOf(other), hexOf(pair)]), of([hexOf(other)]), of([])];
@@ -55,7 +55,7 @@ describe('verify', () => {
     assert.deepEqual(kinds, ['ok', 'ok', 'refused', 'refused']);
   });
 
-  it('reads signature and timestamp strictly (V1)', () => {
+  it('reads signature and timestamp strictly (DISCORD-VERIFY-1)', () => {
     const good = sign(null, Buffer.from(`${AT}{}`), pair.privateKey).toString('hex');
     const kinds = [
       ...[`${good} `, good.slice(2), `${good}00`, good.replace(/^../, 'zz'), ''].map((signature) =>
@@ -68,7 +68,7 @@ describe('verify', () => {
     assert.equal(kindOf(request('{}', { signature: good.toUpperCase() })), 'ok');
   });
 
-  it('refuses what is older or newer than five minutes (V2)', () => {
+  it('refuses what is older or newer than five minutes (DISCORD-VERIFY-2)', () => {
     const kinds = [-301, -300, 300, 301].map((seconds) =>
       kindOf(request('{}', { receivedAt: (AT + seconds) * 1_000 })),
     );
@@ -76,7 +76,7 @@ describe('verify', () => {
     assert.deepEqual(kinds, ['refused', 'ok', 'ok', 'refused']);
   });
 
-  it('answers a PING that is signed, and no other (V3)', () => {
+  it('answers a PING that is signed, and no other (DISCORD-VERIFY-3)', () => {
     const ping = JSON.stringify({ id: '1', type: 1, application_id: '2', token: 't', version: 1 });
 
     const good = verify(request(ping), account);

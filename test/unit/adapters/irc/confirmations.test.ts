@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { Confirmations } from '../../../../worker/adapters/irc/confirmations.ts';
 
 describe('confirmations', () => {
-  it('end once with the connection, and none begins after it: no timer is left (F1)', async (t) => {
+  it('end once with the connection, and none begins after it: no timer is left (IRC-CONFIRMATIONS-1)', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const confirmations = new Confirmations({ limitMs: 30_000, lower: (text) => text });
     const before = confirmations.expect('before');

@@ -10,7 +10,7 @@ const [BOLD, ITALIC, STRIKE, MONO] = ['\u0002', '\u001d', '\u001e', '\u0011'];
 const read = (line: string) => textOf(readCodes(line));
 
 describe('marks as codes of IRC', () => {
-  it('are bold, italic, strikethrough and monospace; links are spelled out, blocks stand on lines of their own (M1)', () => {
+  it('are bold, italic, strikethrough and monospace; links are spelled out, blocks stand on lines of their own (IRC-FORMATTING-1)', () => {
     const rich = md`**bold** _it_ ~~no~~ \`x\` **_both_** [here](https://example.org/a)\n> said\n\`\`\`\nlet x;\n  y();\n\`\`\`${mention({ endpoint: 'e', id: 'ann' })}`;
 
     assert.equal(
@@ -32,7 +32,7 @@ describe('marks as codes of IRC', () => {
     );
   });
 
-  it('are never in what was written as text (M1)', () => {
+  it('are never in what was written as text (IRC-FORMATTING-1)', () => {
     const written = `${BOLD}a\u000304b\u000f\u0001VERSION\u0001`;
     const segments: readonly Segment[] = [
       { kind: 'text', text: written },
@@ -60,7 +60,7 @@ describe('marks as codes of IRC', () => {
     }
   });
 
-  it('are read back: bold, italic, strikethrough and monospace, to their end, a reset or the end of the line (M2)', () => {
+  it('are read back: bold, italic, strikethrough and monospace, to their end, a reset or the end of the line (IRC-FORMATTING-2)', () => {
     assert.deepEqual(read(`a ${BOLD}b${ITALIC}c${BOLD}d\u000fe ${STRIKE}f${STRIKE}${MONO}g`), [
       { kind: 'text', text: 'a ' },
       { kind: 'text', text: 'b', marks: ['bold'] },
@@ -72,7 +72,7 @@ describe('marks as codes of IRC', () => {
     ]);
   });
 
-  it('leave out colours, underlines and what is reversed, and keep what stands behind them (M2)', () => {
+  it('leave out colours, underlines and what is reversed, and keep what stands behind them (IRC-FORMATTING-2)', () => {
     assert.equal(
       read('\u000304,01red\u0003 \u001fline\u001f \u0016back\u0016\u000f \u0004ff0000x\u0004 5\t6\u0007'),
       'red line back x 5 6',

@@ -18,7 +18,7 @@ describe('messageLines', () => {
     assert.deepEqual(messageLines('one\ntwo\r\n\r\n  \nthree\rfour', envelope), ['one', 'two', 'three', 'four']);
   });
 
-  it('lets nothing be injected and no line grow over 512 bytes, whatever the text (L1, L2)', () => {
+  it('lets nothing be injected and no line grow over 512 bytes, whatever the text (IRC-LINES-1, IRC-LINES-2)', () => {
     fc.assert(
       fc.property(textWithCodes, (text) => {
         for (const line of messageLines(text, envelope)) {
@@ -54,7 +54,7 @@ describe('messageLines with codes of marks', () => {
     assert.deepEqual([marked(['bold', 'italic']), marked(['bold']), marked([])], [words, words, words]);
   });
 
-  it('has room for the codes in every piece (L2)', () => {
+  it('has room for the codes in every piece (IRC-LINES-2)', () => {
     const lines = messageLines(`\u0002\u001d\u001e\u0011${'x'.repeat(2_000)}`, envelope);
 
     for (const line of lines)
@@ -68,7 +68,7 @@ describe('messageLines with codes of marks', () => {
 });
 
 describe('isTarget', () => {
-  it('takes nicks and channels, and nothing that is read as two words or as a parameter (L3)', () => {
+  it('takes nicks and channels, and nothing that is read as two words or as a parameter (IRC-LINES-3)', () => {
     assert.deepEqual(['ann', '#room', '[x]', '#a b', ':ann', 'a,b', '', 'a\r\nQUIT', 'a\u0000'].map(isTarget), [
       true,
       true,

@@ -48,7 +48,7 @@ describe('arrivalOf (IRC)', () => {
     assert.deepEqual([arrival?.id, arrival?.sentAt], ['abc', Date.UTC(2026, 0, 1)]);
   });
 
-  it('knows in which ways one speaks to it, and takes the address away (P2)', () => {
+  it('knows in which ways one speaks to it, and takes the address away (IRC-PARSE-2)', () => {
     const texts = ['bot: hi', 'BOT, hi', '@Bot hi', '@bot: hi', 'bot:', 'bot hi', 'robot: hi', 'hi bot:', 'bots: hi'];
 
     const read = texts
@@ -68,7 +68,7 @@ describe('arrivalOf (IRC)', () => {
     ]);
   });
 
-  it('ignores itself, notices, servers and CTCP (P1)', () => {
+  it('ignores itself, notices, servers and CTCP (IRC-PARSE-1)', () => {
     const ignored = [
       said('#room', 'x', { nick: 'bot' }),
       said('bot', '\u0001VERSION\u0001'),

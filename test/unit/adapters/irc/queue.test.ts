@@ -15,7 +15,7 @@ const arrival = (id: number): Arrival => ({
 });
 
 describe('ArrivalQueue', () => {
-  it('stops reading while storing hangs, keeps the order, and reads on (Q1, Q2)', async () => {
+  it('stops reading while storing hangs, keeps the order, and reads on (IRC-ARRIVAL-QUEUE-1, IRC-ARRIVAL-QUEUE-2)', async () => {
     const stored: string[] = [];
     const steps: string[] = [];
     let release: () => void = () => {};
@@ -43,7 +43,7 @@ describe('ArrivalQueue', () => {
     assert.deepEqual(stored, ids.map(String));
   });
 
-  it('says so when the rest cannot be stored after the end (Q3)', async () => {
+  it('says so when the rest cannot be stored after the end (IRC-ARRIVAL-QUEUE-3)', async () => {
     const errors: unknown[] = [];
     const log = { debug() {}, info() {}, warn() {}, error: (fields: object | string) => void errors.push(fields) };
     const queue = new ArrivalQueue({ store: () => Promise.reject(new Error('gone')), pause() {}, resume() {}, log });
@@ -59,7 +59,7 @@ describe('Confirmations', () => {
   const confirmations = (limitMs = 1_000): Confirmations =>
     new Confirmations({ limitMs, lower: (text) => text.toLowerCase() });
 
-  it('tells taken from refused, by the target of the refusal (F2)', async () => {
+  it('tells taken from refused, by the target of the refusal (IRC-CONFIRMATIONS-2)', async () => {
     const waiting = confirmations();
     const [ann, bob] = [waiting.expect('1', 'Ann'), waiting.expect('2', 'Bob')];
 
@@ -75,7 +75,7 @@ describe('Confirmations', () => {
     );
   });
 
-  it('throws at the time limit and at the end of the connection (F1)', async () => {
+  it('throws at the time limit and at the end of the connection (IRC-CONFIRMATIONS-1)', async () => {
     const slow = confirmations(1);
     const lost = confirmations();
     const ended = assert.rejects(lost.expect('1'), /lost/);

@@ -13,14 +13,14 @@ function waits(account: Account, now: number, calls: number): readonly number[] 
 }
 
 describe('the pace of an account', () => {
-  it('lets three calls out at once after a rest, then one each 100 ms (R1)', () => {
+  it('lets three calls out at once after a rest, then one each 100 ms (ONEBOT11-PACE-1)', () => {
     const account = { perSecond: 10 } as Account;
 
     assert.deepEqual(waits(account, 0, 6), [0, 0, 0, 100, 200, 300]);
     assert.deepEqual(waits(account, 10_000, 4), [0, 0, 0, 100]);
   });
 
-  it('keeps accounts apart, and lets nothing out before the implementation allows it (R2)', () => {
+  it('keeps accounts apart, and lets nothing out before the implementation allows it (ONEBOT11-PACE-2)', () => {
     const [one, other] = [{ perSecond: 10 } as Account, { perSecond: 10 } as Account];
 
     putOff(one, 5_000);
@@ -29,7 +29,7 @@ describe('the pace of an account', () => {
     assert.deepEqual(waits(other, 0, 2), [0, 0]);
   });
 
-  it('puts off what would wait longer than 20 s, once: it keeps its place (R3)', () => {
+  it('puts off what would wait longer than 20 s, once: it keeps its place (ONEBOT11-PACE-3)', () => {
     const account = { perSecond: 0.1 } as Account;
     const all = waits(account, 0, 6);
 

@@ -1,11 +1,11 @@
-// What was said while no session could tell of it: after a gap the channels are asked for messages behind the last one that is stored.
+// Fetches messages that were missed during a gap, a time without a gateway session. Each channel is asked for messages after the last stored one.
 //
-//   H1  Messages, and edits of those that were heard: of the last hundred before the gap, in channels in which something was said since. Discord does
-//       not tell later of deletions and of when reactions came, and interactions are over.
-//   H2  Channels whose last message is older are not asked, nor forums and media channels, which hold threads alone: what they name as their
-//       last message is a thread. Private ones are known by their last hundred.
-//   H3  Each page is stored before the next one is asked for, and how far it goes with it (position.ts): who comes after a kill goes on there, and what
-//       was taken is taken once. The session that was begun is stored before all of them: it is resumed.
+//   DISCORD-CATCH-UP-1  Fetched are new messages, and edits among the last hundred messages before the gap. Channels without a new message are
+//                       skipped. Discord does not report past deletions or reaction times, and missed interactions have expired.
+//   DISCORD-CATCH-UP-2  Channels whose last message is older than the gap are skipped. Forums and media channels are skipped too: they contain
+//                       threads only, and name a thread as their last message. The last hundred private channels are remembered in the cursor.
+//   DISCORD-CATCH-UP-3  Each page is stored with its position before the next one is requested. A process that starts after a kill continues there,
+//                       and duplicates are dropped. The new session is stored before the first page, so that it can be resumed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Link } from '../../../sdk/index.ts';
 import { asObject, isObject, type Json, listAt, textAt } from '../../../sdk/platform/foreign-json.ts';
@@ -20,19 +20,19 @@ import { type Behind, MARGIN_MS, type Position, type Reached } from './position.
 import { isOfShard, type ShardOf } from './shard.ts';
 
 const PAGE = 100;
-/** GUILD_FORUM, GUILD_MEDIA. */
+/** Channel types GUILD_FORUM and GUILD_MEDIA. These channels contain threads, not messages. */
 const THREADS_ALONE: ReadonlySet<unknown> = new Set([15, 16]);
-/** No channel has a lower id. */
+/** Lower than any channel id. */
 const BEFORE_ALL = '0';
 const MOST_PAGES = 50;
-/** Servers in one page of them. */
+/** Servers on one page of the list. */
 const GUILDS = 200;
 const MOST_LONGEST_WAIT_MS = 60_000;
 
 export interface Gap {
   readonly shard: ShardOf;
   readonly position: Position;
-  /** The cursor of the account, with what a page of this gap brings. */
+  /** The account's cursor, including the position after a page of this gap. */
   cursor(behind?: Behind): string;
   readonly bot: string | undefined;
 }
@@ -42,7 +42,7 @@ interface Channel {
   readonly guild: string | undefined;
 }
 
-/** Throws when it could not be done; it may be repeated. */
+/** Throws if the messages could not be fetched. May be repeated. */
 export async function fillGaps(link: Link<Account>, gaps: readonly Gap[]): Promise<void> {
   let asked: Promise<readonly string[]> | undefined;
   const guilds = (): Promise<readonly string[]> => (asked ??= guildsOf(link));
@@ -65,7 +65,7 @@ async function fillGap(link: Link<Account>, gap: Gap, guilds: () => Promise<read
   link.log.info({ messages: count }, 'what was said while Discord could not be heard was fetched');
 }
 
-/** In the order of their ids, from the one that was begun. */
+/** Channels in ascending order of id, from the one that was begun. */
 function leftOf(channels: readonly Channel[], { reached }: Position): readonly Channel[] {
   const from = BigInt(reached?.channel ?? BEFORE_ALL);
   const left = channels.filter(({ id }) => /^\d+$/.test(id) && BigInt(id) >= from);
@@ -109,7 +109,7 @@ async function guildsOf(link: Link<Account>): Promise<readonly string[]> {
 
 type Place = Channel & { readonly since: string; readonly members: Members };
 
-/** H3. How many there were. */
+/** Stores each page with its position before the next request. Returns the number of events. */
 async function fetchMessages(link: Link<Account>, gap: Gap, place: Place): Promise<number> {
   const { since, id: channel } = place;
   const { reached } = gap.position;
@@ -127,7 +127,7 @@ async function fetchMessages(link: Link<Account>, gap: Gap, place: Place): Promi
   return count;
 }
 
-/** Oldest first. */
+/** One page of messages, oldest first. */
 async function page(
   link: Link<Account>,
   { id, guild }: Channel,
@@ -143,7 +143,7 @@ async function page(
 interface Page {
   readonly place: Place;
   readonly found: readonly Json[];
-  /** With it; left out for what is behind the gap. */
+  /** Position after this page. Undefined for messages from before the gap. */
   readonly reached?: Reached;
 }
 
@@ -160,7 +160,7 @@ async function storePage(link: Link<Account>, gap: Gap, { place, found, reached 
     const isChanged = Date.parse(textAt(message, 'edited_timestamp') ?? '') >= sinceAt;
     return [
       ...(isMissed ? said(message, context) : []),
-      ...(wasHeard && isChanged ? edited(message, context) : []), // H1
+      ...(wasHeard && isChanged ? edited(message, context) : []), // edits of messages from before the gap
     ];
   });
   if (reached !== undefined) {
@@ -173,7 +173,7 @@ async function storePage(link: Link<Account>, gap: Gap, { place, found, reached 
 const idOf = (message: Json): string => (/^\d+$/.test(textAt(message, 'id') ?? '') ? String(message['id']) : '0');
 const jsonList = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-/** Waits where Discord asks for it. What the bot may not see is empty. */
+/** Waits while Discord limits the rate. Resolves to an empty list if the bot may not see the resource. */
 async function ask(link: Link<Account>, request: Call): Promise<unknown> {
   for (;;) {
     const answer = await call(link, request);

@@ -1,11 +1,14 @@
-// From dispatches to the inbox, and how far they are stored.
+// Stores dispatches of the gateway in the inbox, and with them the position up to which they are stored.
 //
-//   K1  Dispatches are stored in the order in which they came, in batches, each with the position behind it. What cannot be stored is tried again;
-//       what was not stored when the process ends is replayed to the next one.
-//   K2  An interaction is stored at once, then answered: Discord waits three seconds. It is in its batch, too, and taken once.
-//   K3  After a gap, what was missed is fetched before newer messages are stored (catch-up.ts), so that they stay in order: for `gapMs` at most, and
-//       while no more than MOST_HELD wait. Else the connection would be ended, and with it the fetching, each time anew.
-//   K4  Over MOST_WAITING the connection is ended: it is resumed behind what is stored, and what waited comes again.
+//   DISCORD-GATEWAY-1  Dispatches are stored in order of arrival, in batches, each with the position after it. A failed batch is retried. Discord
+//                      replays dispatches that were not stored before the process ended.
+//   DISCORD-GATEWAY-2  An interaction is stored at once and then answered, because Discord waits three seconds. The batch contains the interaction
+//                      again, and the inbox drops the duplicate.
+//   DISCORD-GATEWAY-3  After a gap, missed messages are fetched before newer ones are stored, to keep the order. Newer ones wait for `gapMs` at most,
+//                      and no more than MOST_HELD of them. Without these limits the queue would overflow, end the connection, and abort the fetch
+//                      each time.
+//   DISCORD-GATEWAY-4  With more than MOST_WAITING dispatches queued, the connection is ended. A resume starts after the last stored dispatch, and
+//                      Discord replays the rest.
 
 import type { Arrival, Link } from '../../../sdk/index.ts';
 import { asObject, type Json, textAt } from '../../../sdk/platform/foreign-json.ts';
@@ -21,17 +24,17 @@ import { type Dispatched, Shard, type ShardEnd, type ShardOf } from './shard.ts'
 
 export interface GatewayTiming {
   readonly readyMs: number;
-  /** Before storing again what could not be stored. */
+  /** Delay before a failed write to the inbox is retried. */
   readonly retryMs: number;
-  /** How often the position is stored over dispatches of which nothing arrives. */
+  /** Interval at which the position is stored while dispatches produce no events. */
   readonly positionMs: number;
-  /** Longest wait for what is fetched after a gap. */
+  /** Longest time that new messages wait for those missed in a gap. */
   readonly gapMs: number;
-  /** Before what could not be fetched is asked for again. */
+  /** Delay before a failed fetch of missed messages is retried. */
   readonly fillMs: number;
-  /** Between the beginnings of two sessions; Discord says 5 seconds. */
+  /** Time between two new sessions. Discord documents 5 seconds. */
   readonly identifyMs: number;
-  /** Before one of several connections is opened again for the first time. */
+  /** First delay before one lost connection among several is reopened. */
   readonly againMs: number;
 }
 export const TIMING: GatewayTiming = {
@@ -55,9 +58,9 @@ export interface GatewayOptions {
   readonly shard: ShardOf;
   readonly position: Position;
   readonly timing: GatewayTiming;
-  /** The cursor of the account, with what a batch of this connection brings. */
+  /** The account's cursor, including the position after a batch of this connection. */
   cursor(behind: Behind): string;
-  /** READY or RESUMED; resolves when newer messages may be stored. */
+  /** Called on READY or RESUMED. Resolves when newer messages may be stored. */
   up(): Promise<void>;
 }
 
@@ -99,7 +102,7 @@ export class Gateway {
     return this.#shard.open();
   }
 
-  /** What has come is stored first, unless it cannot be. */
+  /** Stores queued dispatches first, unless the inbox refuses them. */
   async close(): Promise<void> {
     await this.#shard.close();
     await this.#storing;
@@ -129,11 +132,11 @@ export class Gateway {
     if (this.#waiting.length > MOST_WAITING)
       void this.#shard.close({ kind: 'lost', reason: `${MOST_WAITING} events wait to be stored` });
     if (this.#waiting.length > MOST_HELD)
-      this.#goOn(); // K3
+      this.#goOn(); // a full queue would end the connection, and the fetch with it
     else this.#begin();
   }
 
-  /** K2. */
+  /** Stores an interaction before it is answered. Discord waits three seconds for the answer. */
   async #interaction(told: Told): Promise<void> {
     const { data } = told;
     if (!(await this.#kept(() => this.#link.receive(arrivalsOf(told, this.#context()))))) return;
@@ -150,12 +153,12 @@ export class Gateway {
     isNew = waiting.add({ told: heard, ...deferred });
   }
 
-  /** True when Discord took it. Never throws. */
+  /** True if Discord accepted the answer. Never throws. */
   async #answer(path: `/${string}`, interaction: Json): Promise<boolean> {
     try {
       const body = answerTo(interaction);
       const { kind } = await call(this.#link, { method: 'POST', path, body, anonymous: true });
-      // One that is replayed was answered, or is too old: that is known.
+      // A replayed interaction was answered before or has expired, so this is expected.
       if (kind !== 'ok') this.#link.log.debug({ answer: kind }, 'an interaction was not answered');
       return kind === 'ok';
     } catch (error) {
@@ -168,9 +171,9 @@ export class Gateway {
     if (this.#hold === undefined && !this.#isGone) this.#storing ??= this.#store();
   }
 
-  /** K1. */
+  /** Stores queued dispatches in batches, in order of arrival. */
   async #store(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve)); // dispatches that came in one packet go into one batch
+    await new Promise((resolve) => setImmediate(resolve)); // dispatches of one packet form one batch
     while (this.#waiting.length > 0 && this.#hold === undefined) {
       const batch = this.#waiting.slice(0, MOST_BATCH);
       if (!(await this.#storeBatch(batch))) break;
@@ -205,7 +208,7 @@ export class Gateway {
     });
   }
 
-  /** The first of a session at once. */
+  /** True at once for a new session, later after `positionMs`. */
   #isPositionDue(): boolean {
     const { position, timing } = this.#options;
     const isNew =
@@ -226,7 +229,7 @@ export class Gateway {
     }
   }
 
-  /** Who is at the other end of a private channel is not told later. */
+  /** Remembers the other person of a private channel. Later events do not name that person. */
   #meet(message: Json): void {
     const [channel, author] = [textAt(message, 'channel_id'), textAt(asObject(message['author']), 'id')];
     const isPrivate = !('guild_id' in message) && channel !== undefined && author !== undefined;

@@ -1,23 +1,23 @@
-// When a session may begin. A resume needs no turn.
+// Decides when a new gateway session may begin. A resume needs no turn.
 //
-//   I1  Sessions begin in turns: one for each `shard % max_concurrency` in five seconds. Whoever comes too early is told that its session is invalid.
-//       Only its answer tells that Discord has begun one: the five seconds go from there, however long the question was on its way.
-//   I2  1,000 a day, and over that Discord takes the token away: with fewer than LEAST_SESSIONS left none is begun.
+//   DISCORD-IDENTIFY-1  Discord allows one new session per five seconds for each value of `shard % max_concurrency`, and invalidates earlier ones.
+//                       The five seconds run from Discord's response, because only that shows when the session began.
+//   DISCORD-IDENTIFY-2  Discord allows 1,000 sessions a day and resets the token after more. With fewer than LEAST_SESSIONS left, none is begun.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countAt, type Json, objectAt } from '../../../sdk/platform/foreign-json.ts';
 import type { Account } from '../config.ts';
 
-/** What is left for what a person starts by hand. */
+/** Sessions reserved for manual starts. */
 const LEAST_SESSIONS = 5;
 
 export class Identifies {
-  /** The last turn of each bucket: resolves to when the next one may begin, on the monotonic clock. */
+  /** The last turn of each bucket. Resolves to the time when the next may begin, in monotonic ms. */
   readonly #turns = new Map<number, Promise<number>>();
   #concurrency = 1;
   #remaining: number | undefined;
   #resetMs = 0;
 
-  /** What Discord says of it now (GET /gateway/bot). */
+  /** Takes the limits from a response to GET /gateway/bot. */
   told(gateway: Json): void {
     const limit = objectAt(gateway, 'session_start_limit');
     this.#concurrency = Math.max(1, countAt(limit, 'max_concurrency') ?? 1);
@@ -25,7 +25,7 @@ export class Identifies {
     this.#resetMs = countAt(limit, 'reset_after') ?? 0;
   }
 
-  /** I2. Throws with the reason. */
+  /** Throws with a reason if too few sessions are left for today. */
   check(): void {
     if (this.#remaining !== undefined && this.#remaining < LEAST_SESSIONS)
       throw new Error(
@@ -34,8 +34,8 @@ export class Identifies {
   }
 
   /**
-   * Resolves when this shard may begin one, to what has to be called once Discord has answered, or will not any more. Throws where it may not,
-   * and when it is over.
+   * Resolves when this shard may begin a session. The caller must call the result once Discord has responded or cannot respond any more. Throws if no
+   * session may begin, or on abort.
    */
   async turn(
     shard: number,
@@ -72,7 +72,7 @@ const endOf = (signal: AbortSignal): Promise<never> =>
 
 const accounts = new WeakMap<Account, Identifies>();
 
-/** Of the account, over all its connections. */
+/** The limiter that all connections of an account share. */
 export function identifiesOf(account: Account): Identifies {
   const known = accounts.get(account) ?? new Identifies();
   accounts.set(account, known);

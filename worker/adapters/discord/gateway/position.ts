@@ -1,12 +1,14 @@
-// How far a connection of an account has come: its gateway session, what of it is stored, and what has to be fetched. It is in the account's cursor, so a new
-// process goes on where the one before it was killed.
+// Position of one gateway connection: its session, the last stored dispatch, and a gap that has to be fetched. The account's cursor holds it, so a
+// new process continues after a kill.
 //
-//   N1  `session.seq` is the last dispatch that is stored, not the last one that came: a resume replays everything behind it.
-//   N2  A new session where there was one before leaves a gap: `since` says from where, and stays until the gap is filled.
-//   N3  The first session of all leaves no gap. It is known before it begins: what is said to it counts, even when the process ends at once.
-//   N4  What was written for another application is nothing.
-//   N5  A gap is filled channel by channel in the order of their ids; `reached` says how far. Whoever comes behind goes on there.
-//   N6  A new session while a gap is being filled leaves one in what was filled, too: it begins at `again`, and its turn is next.
+//   DISCORD-POSITION-1  `session.seq` is the last stored dispatch, not the last received one. A resume replays everything after it.
+//   DISCORD-POSITION-2  A new session that replaces an older one leaves a gap. `since` is the start of the gap, and stays until the gap is filled.
+//   DISCORD-POSITION-3  The first session of all leaves no gap. A start position is stored before it begins, so that its messages count even if the
+//                       process ends at once.
+//   DISCORD-POSITION-4  A position of another application is ignored.
+//   DISCORD-POSITION-5  A gap is filled channel by channel in ascending order of id. `reached` is the progress, from which a later process continues.
+//   DISCORD-POSITION-6  A new session during the fill leaves a second gap in the channels that are done. That gap begins at `again` and is filled
+//                       next.
 
 import { isObject, type Json, listAt, objectAt, textAt } from '../../../sdk/platform/foreign-json.ts';
 import { keepNewest } from '../../../sdk/platform/keep-newest.ts';
@@ -18,14 +20,14 @@ export interface Session {
   readonly seq: number;
 }
 
-/** How far the gap behind `since` is filled: all of the channels before this one, and of it what is not newer. */
+/** Progress in filling the gap after `since`. All earlier channels are done, and this one up to `after`. */
 export interface Reached {
   readonly since: string;
   readonly channel: string;
   readonly after: string;
 }
 
-/** What a batch brings that is stored together with the cursor. */
+/** Changes to the position that are stored together with a batch. */
 export interface Behind {
   readonly session?: string;
   readonly seq?: number;
@@ -33,7 +35,7 @@ export interface Behind {
   readonly reached?: Reached;
 }
 
-/** Messages may come a little out of their order, and clocks differ. What is fetched twice is taken once. */
+/** Tolerance for messages out of order and for differing clocks. The inbox drops messages that are fetched twice. */
 export const MARGIN_MS = 60_000;
 export const CLOCK_MARGIN_MS = 300_000;
 const MOST_PEOPLE = 100;
@@ -41,13 +43,13 @@ const MOST_PEOPLE = 100;
 export class Position {
   readonly #application: string;
   #session: Session | undefined;
-  /** The newest message that is stored. */
+  /** Id of the newest stored message. */
   #seen: string | undefined;
   #since: string | undefined;
   #reached: Reached | undefined;
   #again: string | undefined;
   #isFirst = false;
-  /** Channel → person, of private conversations; the ones written in last are at the end. */
+  /** Private channel to person, least recently used first. */
   readonly #people = new Map<string, string>();
 
   constructor(application: string, cursor: string | undefined) {
@@ -69,12 +71,12 @@ export class Position {
     return this.#session;
   }
 
-  /** The snowflake behind which messages may have been missed; undefined when none were. */
+  /** The snowflake after which messages may have been missed. Undefined without a gap. */
   get since(): string | undefined {
     return this.#since;
   }
 
-  /** N5. Undefined while nobody has begun to fill the gap. */
+  /** Progress in filling the gap. Undefined before the first page. */
   get reached(): Reached | undefined {
     return this.#reached;
   }
@@ -87,7 +89,7 @@ export class Position {
     return this.#people.get(channel);
   }
 
-  /** N3. Before anything is opened; true when it has to be stored now. */
+  /** Call before the connection opens, so that messages of the first session count. True if the cursor has to be stored now. */
   start(now: number): boolean {
     if (this.#seen !== undefined) return false;
     this.saw(snowflakeAt(now - CLOCK_MARGIN_MS));
@@ -95,24 +97,24 @@ export class Position {
     return true;
   }
 
-  /** N2. */
+  /** Starts a new session. A session before it leaves a gap. */
   begin(session: Session, now: number): void {
     const seenAt = this.#seen === undefined || this.#isFirst ? undefined : timeOf(this.#seen);
     this.#isFirst = false;
     if (seenAt !== undefined) {
-      if (this.#reached !== undefined) this.#again ??= snowflakeAt(seenAt - MARGIN_MS); // N6
+      if (this.#reached !== undefined) this.#again ??= snowflakeAt(seenAt - MARGIN_MS); // channels that are done have a second gap
       this.#since ??= snowflakeAt(seenAt - MARGIN_MS);
     }
     this.#session = session;
     this.saw(snowflakeAt(now - CLOCK_MARGIN_MS));
   }
 
-  /** The session cannot be resumed any more. */
+  /** Forgets the session, since it cannot be resumed any more. */
   drop(): void {
     this.#session = undefined;
   }
 
-  /** N1. */
+  /** Records the last stored dispatch of this session. */
   stored(session: string, seq: number): void {
     if (this.#session?.id === session && seq > this.#session.seq) this.#session = { ...this.#session, seq };
   }
@@ -126,12 +128,12 @@ export class Position {
     keepNewest(this.#people, [channel, user], MOST_PEOPLE);
   }
 
-  /** N5. What is behind that already, or is of a gap that is filled, changes nothing. */
+  /** Records progress in the gap. Ignores older progress, and progress in a gap that is filled already. */
   reach(reached: Reached): void {
     if (this.#since === reached.since && !isBehind(this.#reached, reached)) this.#reached = reached;
   }
 
-  /** The gap is filled: the next one is there at once, if there is one. */
+  /** The gap is filled. A second gap takes effect at once. */
   filled(since: string): void {
     if (this.#since !== since) return;
     this.#since = this.#again;
@@ -139,7 +141,7 @@ export class Position {
     this.#again = undefined;
   }
 
-  /** The cursor; with what a batch that is stored together with it brings. */
+  /** The cursor, including the changes that a batch brings. */
   text({ session, seq, seen, reached }: Behind = {}): string {
     const copy = new Position(this.#application, undefined);
     copy.#session = this.#session;

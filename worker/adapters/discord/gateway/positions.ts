@@ -1,8 +1,9 @@
-// The positions of all connections of an account, which are its cursor together.
+// Positions of all connections of an account. Together they form the account's cursor.
 //
-//   N7  The text of one that stores something holds what is stored of the others: never more than is committed. A little less is replayed.
-//   N8  As many connections are opened as there were, while that is near what Discord advises: their sessions are resumed. Where it is not, all
-//       sessions are given up, and what was said meanwhile is fetched as after any gap.
+//   DISCORD-POSITIONS-1  A cursor stored by one connection contains only committed positions of the others. Slightly older positions are safe,
+//                        because a resume replays.
+//   DISCORD-POSITIONS-2  As many connections are opened as before if that number is near Discord's advice. The saved sessions are resumed. Otherwise
+//                        all sessions are dropped, and missed messages are fetched as after any gap.
 
 import { isObject, type Json, listAt, textAt } from '../../../sdk/platform/foreign-json.ts';
 import { safeJson } from '../../../sdk/text/safe-json.ts';
@@ -10,7 +11,7 @@ import { isSnowflake } from '../place.ts';
 import { type Behind, Position } from './position.ts';
 
 export class Positions {
-  /** By shard. */
+  /** Index is the number of the shard. */
   readonly all: readonly Position[];
   readonly #application: string;
 
@@ -29,12 +30,12 @@ export class Positions {
     return position;
   }
 
-  /** Before anything is opened; true when it has to be stored now. */
+  /** Call before any connection opens. True if the cursor has to be stored now. */
   start(now: number): boolean {
     return this.all.map((position) => position.start(now)).includes(true);
   }
 
-  /** The cursor, with what a batch of this one brings. */
+  /** The cursor, including the changes that a batch of this connection brings. */
   text(of?: Position, behind: Behind = {}): string {
     const texts = this.all.map((position) => position.text(position === of ? behind : {}));
     const [only = '', ...others] = texts;
@@ -49,7 +50,10 @@ function savedIn(application: string, cursor: string | undefined): readonly Json
   return saved['v'] === 2 ? listAt(saved, 'shards') : [saved];
 }
 
-/** N8. What was heard is as new as the newest of it, because they end together; what is missing begins with the oldest of that. */
+/**
+ * Distributes saved positions over another number of connections. All connections ended together, so the newest stored message counts. The earliest
+ * gap counts, too.
+ */
 function spread(application: string, saved: readonly Json[], count: number): readonly Json[] {
   const inOrder = (key: string): readonly string[] =>
     saved

@@ -1,15 +1,15 @@
-// One connection to the gateway, held by Discord's client @discordjs/ws: hello, heartbeats, identify, resume.
+// One connection to the gateway through Discord's client @discordjs/ws: hello, heartbeats, identify, resume.
 //
-//   G1  The client comes back by itself once: when Discord asks for it, and when a connection is lost. What fails again is ended here, because
-//       the client would try twice a second and without end; coming back with backoff is the host's.
-//   G2  A session is given up when Discord says that it is over, and not because a connection was lost: the next process resumes it, too.
-//   G3  What another connection cannot heal (token, intents, sharding) ends the account with its remedy.
-//   G4  A connection that was ended makes no other one: its question for the session is never answered.
+//   DISCORD-SHARD-1  The client reconnects once by itself: when Discord asks for it, or when the connection is lost. After another failure the shard
+//                    ends, because the client would retry twice a second forever. The host reconnects with backoff.
+//   DISCORD-SHARD-2  A session is dropped only when Discord says that it is over. A lost connection keeps it, so the next process can resume it.
+//   DISCORD-SHARD-3  A fault that no new connection can fix (token, intents, sharding) ends the account and names the remedy.
+//   DISCORD-SHARD-4  An ended connection opens no other one: the client's request for the session is never answered.
 import type { SessionInfo, WebSocketShard } from '@discordjs/ws';
 import type { Identifies } from './identify.ts';
 import type { Position } from './position.ts';
 
-/** A dispatch as it comes. */
+/** A dispatch as received: type, sequence number, data. */
 export interface Dispatched {
   readonly t: string;
   readonly s: number;
@@ -17,21 +17,21 @@ export interface Dispatched {
 }
 
 export interface ShardOptions {
-  /** Of the gateway, for a new session. */
+  /** Gateway address for a new session. */
   readonly url: string;
   readonly token: string;
   readonly intents: number;
   readonly shard: ShardOf;
   readonly position: Position;
   readonly identifies: Identifies;
-  /** From the beginning of an attempt, or its turn, to READY or RESUMED. */
+  /** Time limit from the start of an attempt, or from its turn, to READY or RESUMED. */
   readonly readyMs: number;
   readonly identifyMs: number;
   dispatched(dispatch: Dispatched): void;
   up(): void;
 }
 
-/** Which connection of how many: each is told of its share of the servers, the first one of what belongs to none. */
+/** Index of a connection and the number of all. Discord sends each connection its share of the servers, and private messages to the first. */
 export interface ShardOf {
   readonly index: number;
   readonly count: number;
@@ -45,17 +45,17 @@ export type ShardEnd =
   | { readonly kind: 'lost'; readonly reason: string }
   | { readonly kind: 'failed'; readonly code: number; readonly reason: string; readonly remedy: string };
 
-/** Too many servers for so few connections. */
+/** Close code: the bot is in too many servers for this number of connections. */
 export const SHARDING_REQUIRED = 4011;
-/** Of what another connection cannot heal, what is about this one alone. */
+/** Fatal close codes that concern only this connection. */
 export const OF_ONE_SHARD: ReadonlySet<number> = new Set([4010, SHARDING_REQUIRED]);
 
-/** Codes after which a session is over. */
+/** Close codes after which a session cannot be resumed. */
 const OVER: ReadonlySet<number> = new Set([1000, 1001, 4003, 4005, 4007, 4009]);
 const RESUMABLE = 4200;
 const CLOSE_MS = 2_000;
 
-/** G3. */
+/** Close codes that no new connection can fix, with the reason and the remedy. */
 const FATAL: Readonly<Record<number, readonly [reason: string, remedy: string]>> = {
   4004: [
     'Discord refuses the token (4004)',
@@ -75,18 +75,18 @@ const FATAL: Readonly<Record<number, readonly [reason: string, remedy: string]>>
 };
 
 export class Shard {
-  /** Resolves once; nothing is dispatched behind it. */
+  /** Resolves once. No dispatch follows. */
   readonly ended: Promise<ShardEnd>;
   readonly #options: ShardOptions;
   #end: (end: ShardEnd) => void = () => {};
   #shard: WebSocketShard | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Ends its turn to begin a session. */
+  /** Ends this connection's turn to begin a session. */
   #answered = (): void => {};
   #isOver = false;
-  /** Closed since READY or RESUMED. */
+  /** Number of closes since the last READY or RESUMED. */
   #falls = 0;
-  /** Told that the session is over since READY or RESUMED. */
+  /** Whether Discord invalidated the session since the last READY or RESUMED. */
   #isReplaced = false;
   #closedBy: number | undefined;
   #lastError = 'the connection was lost';
@@ -145,11 +145,11 @@ export class Shard {
     });
     this.#watch();
     if (position.session === undefined) identifies.check();
-    // It resolves when it is up; whether it is, and its end, are told by its events.
+    // Progress and end arrive as events, so the promise matters only if it rejects.
     void shard.connect().catch((error: unknown) => this.#lost(error));
   }
 
-  /** Leaves the session to be resumed. Resolves when the socket is gone. */
+  /** Keeps the session for a resume. Resolves when the socket is closed. */
   async close(end: ShardEnd = { kind: 'stopped' }): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -173,7 +173,7 @@ export class Shard {
     if (error instanceof Error) this.#lastError = `the connection was lost: ${error.message}`;
   }
 
-  /** The first attempt goes where Discord wants a resume; the one behind it to the gateway, which takes it, too. */
+  /** The first attempt uses the resume address, the next one the gateway address. Discord accepts a resume on both. */
   #session(): SessionInfo | null {
     const { position, shard } = this.#options;
     const { session } = position;
@@ -187,21 +187,21 @@ export class Shard {
     };
   }
 
-  /** G2. */
+  /** Drops the session only if Discord says that it is over. */
   #update(session: SessionInfo | null): void {
     const { position } = this.#options;
     if (this.#isOver) return;
     if (session === null) {
       if (this.#closedBy === undefined || OVER.has(this.#closedBy)) position.drop();
-      // The client closes this connection itself, for a new session on another one.
+      // The client closes this connection itself to begin a new session.
       if (this.#closedBy === undefined && !this.#isReplaced) this.#falls = 0;
       this.#isReplaced = true;
     } else if (session.sessionId !== position.session?.id)
       position.begin({ id: session.sessionId, url: session.resumeURL, seq: session.sequence }, Date.now());
-    // How far it has come is not taken from here: the position holds what is stored.
+    // The sequence number is not copied from the client. The position holds the last stored dispatch.
   }
 
-  /** The wait for it is none for Discord. */
+  /** Time spent waiting for a turn does not count as waiting for Discord. */
   async #turn(closed: AbortSignal): Promise<void> {
     const { identifies, identifyMs: everyMs, shard } = this.#options;
     clearTimeout(this.#timer);
@@ -225,7 +225,7 @@ export class Shard {
     this.#options.up();
   }
 
-  /** G1, G3. */
+  /** Lets the client reconnect once, else ends the connection. A code that no new connection can fix fails the account. */
   #closed(code: number): void {
     if (this.#isOver) return;
     this.#answered();
@@ -256,15 +256,15 @@ interface Connection {
   addEventListener?(name: 'error', listener: () => void): void;
 }
 
-/** The client leaves a socket alone that is not open yet, and waits half a minute for one that answers no more. */
+/** Closes the socket at once. The client would leave a socket that is still opening, and wait 30 s for an unresponsive one. */
 function terminate(shard: WebSocketShard): void {
   const { connection } = shard as unknown as { readonly connection?: Connection | null };
-  // One that is not open yet ends with an error, which the client hears no more: it would end the process.
+  // Terminating an opening socket emits an error. The client no longer listens, and an unhandled error would end the process.
   connection?.addEventListener?.('error', () => {});
   connection?.terminate?.();
 }
 
-/** The client lets go of a promise that rejects over what is no message of the gateway: it would end the process. */
+/** Catches a rejection in the client that a malformed gateway message causes. Unhandled, it would end the process. */
 function guard(shard: WebSocketShard, lost: (error: unknown) => void): void {
   const reader = shard as unknown as { onMessage(data: unknown, isBinary: boolean): Promise<void> };
   const read = reader.onMessage.bind(shard);

@@ -1,9 +1,10 @@
-// The connections of an account to the gateway: as many as Discord advises, each with its share of the servers.
+// Connections of an account to the gateway: as many as Discord advises, each with its share of the servers.
 //
-//   C1  Their positions are the cursor of the account: a new process resumes the sessions of the one before it.
-//   C2  Where Discord wants more connections than there are, all sessions are given up for as many as it advises.
-//   C3  One that is lost is opened again, with backoff, while the others stay; one that Discord refuses for itself alone stays away. The account is
-//       `degraded` meanwhile and says why. With the last of them the account is lost, or failed: all are resumed then, which costs no session.
+//   DISCORD-SHARDS-1  The positions of all connections form the account's cursor. A new process resumes the sessions of the previous one.
+//   DISCORD-SHARDS-2  If Discord requires more connections, all sessions are dropped and the advised number is opened.
+//   DISCORD-SHARDS-3  A lost connection is reopened with backoff while the others stay. A connection that Discord refuses by itself stays closed.
+//                     Meanwhile the account is `degraded` with the reason. With the last connection gone the account is lost or failed. All sessions
+//                     are resumed then, at no cost in sessions.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffDelay, nextFailures } from '../../../../shared/time/backoff.ts';
 import { errorCode } from '../../../sdk/errors.ts';
@@ -22,13 +23,13 @@ import { Standings } from './standings.ts';
 import { Troubles } from './troubles.ts';
 
 interface Held extends Gap {
-  /** The gap is filled, or could not be filled now. */
+  /** Called when the gap is filled, or cannot be filled now. */
   release(): void;
 }
-/** By shard. */
+/** Gaps of an account by number of the shard. */
 const held = new WeakMap<Account, Map<number, Held>>();
 
-/** Resolves when the link's signal ends it; throws when it is lost. */
+/** Resolves when the link's signal aborts. Throws when the connection is lost. */
 export async function holdGateway(link: Link<Account>, timing: GatewayTiming, application: Json): Promise<void> {
   const { account } = link;
   const bot = textAt(objectAt(application, 'bot'), 'id') ?? account.applicationId;
@@ -43,11 +44,11 @@ export async function holdGateway(link: Link<Account>, timing: GatewayTiming, ap
   const troubles = new Troubles(link);
   const online = (): void => {
     link.online();
-    void watchAddress(link, { application, troubles }).catch(() => {}); // the gateway says when the account is lost
+    void watchAddress(link, { application, troubles }).catch(() => {}); // the gateway reports a lost account, so an error here is ignored
   };
   const standings = new Standings(count, { troubles, online });
   const fill = gapFiller(link, timing.fillMs);
-  /** Newer messages wait for the turns of all of them. */
+  /** New messages also wait while each connection takes its turn to begin a session. */
   const gapMs = timing.gapMs + (count - 1) * timing.identifyMs;
   const gatewayOf = (index: number): Gateway => {
     const position = positions.of(index);
@@ -70,7 +71,7 @@ export async function holdGateway(link: Link<Account>, timing: GatewayTiming, ap
 
   const over = new AbortController();
   const signal = AbortSignal.any([link.signal, over.signal]);
-  /** C3. Resolves to what ends the account. */
+  /** Reopens one connection with backoff while the others stay. Resolves to an end that ends the account. */
   const keep = async (index: number): Promise<ShardEnd> => {
     for (let failures = 0; ; ) {
       const began = performance.now();
@@ -90,7 +91,7 @@ export async function holdGateway(link: Link<Account>, timing: GatewayTiming, ap
     if (more(end)) {
       over.abort();
       await Promise.allSettled(keepers);
-      for (const position of positions.all) position.drop(); // C2
+      for (const position of positions.all) position.drop(); // the new number of connections needs new sessions
       await link.receive([], positions.text());
       throw new Error(`Discord wants ${advice.shards} connections`);
     }
@@ -106,18 +107,18 @@ interface Advice {
   readonly shards: number;
 }
 
-/** Also how many sessions may begin. */
+/** Gateway address and number of connections. Also updates how many sessions may begin. */
 async function askAdvice(link: Link<Account>): Promise<Advice> {
   const found = asObject(await need(link, { method: 'GET', path: '/gateway/bot' }));
   const url = textAt(found, 'url') ?? '';
-  // The token goes there: over TLS, but to a platform on this machine.
+  // The bot token goes to this address, so it must use TLS unless the configured API itself is plain HTTP.
   if (!url.startsWith('wss://') && !(url.startsWith('ws://') && link.account.apiUrl.startsWith('http://')))
     throw new Error('GET /gateway/bot gave no address of a WebSocket');
   identifiesOf(link.account).told(found);
   return { url, shards: Math.max(1, countAt(found, 'shards') ?? 1) };
 }
 
-/** What was known last where Discord does not say; throws where it refuses the account. */
+/** The last known advice if Discord does not respond. Throws if Discord refuses the account. */
 async function adviceAgain(link: Link<Account>, known: Advice): Promise<Advice> {
   try {
     return link.signal.aborted ? known : await askAdvice(link);
@@ -127,7 +128,7 @@ async function adviceAgain(link: Link<Account>, known: Advice): Promise<Advice> 
   }
 }
 
-/** From its opening to its end; nothing of it goes on behind that. */
+/** Runs one connection until its end. Nothing of it runs on afterwards. */
 async function lifeOf(gateway: Gateway, signal: AbortSignal): Promise<ShardEnd> {
   if (signal.aborted) return { kind: 'stopped' };
   const stop = (): void => void gateway.close();
@@ -163,7 +164,7 @@ function throwLost(end: ShardEnd): void {
   if (end.kind === 'lost') throw new Error(end.reason);
 }
 
-/** Each time that the account comes up. */
+/** Called each time the account comes online. */
 export async function catchUp(link: Link<Account>): Promise<void> {
   const gaps = [...(held.get(link.account)?.values() ?? [])];
   try {
@@ -174,8 +175,9 @@ export async function catchUp(link: Link<Account>): Promise<void> {
 }
 
 /**
- * For a new session on a connection that is online already: the host does not ask again. Each turn knows of all gaps, so that the newest alone
- * goes on where the API fails.
+ * Returns a function that fills gaps after a new session on an account that is online already. The host asks for a catch-up only when an account
+ * comes online.
+ * Each call fills all open gaps, so only the newest keeps retrying while the API fails.
  */
 function gapFiller(link: Link<Account>, fillMs: number): () => void {
   let turn = new AbortController();

@@ -1,4 +1,5 @@
-// Which connections of an account stand. It is online once each is up, or lost, and one of them is up; what is not up then is its trouble.
+// State of each connection of an account. The account goes online when no connection is opening any more and at least one is up. Lost ones are
+// reported as trouble.
 import type { Troubles } from './troubles.ts';
 
 type Standing = 'opening' | 'up' | { readonly reason: string };
@@ -28,7 +29,7 @@ export class Standings {
     this.#tell();
   }
 
-  /** False when none is left that is up, or may come up yet. */
+  /** False if no connection is up or opening any more. */
   down(index: number, reason: string): boolean {
     this.#all[index] = { reason };
     if (this.#all.every((one) => typeof one === 'object')) return false;

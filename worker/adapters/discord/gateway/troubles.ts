@@ -1,9 +1,9 @@
-// What does not work of an account that is online, by what it is about: said in one line, and well once nothing is left of it.
+// Current troubles of an online account, by topic, reported as one `degraded` text. Without troubles the account is online again.
 import type { Link } from '../../../sdk/index.ts';
 
 export type Trouble = 'connections' | 'address';
 
-/** Of one connection of the host. */
+/** One instance for each link to the host. */
 export class Troubles {
   readonly #link: Pick<Link<unknown>, 'online' | 'degraded'>;
   readonly #reasons = new Map<Trouble, string>();
@@ -12,7 +12,7 @@ export class Troubles {
     this.#link = link;
   }
 
-  /** Of an account that is online; undefined: that works. */
+  /** Only for an account that is online. Undefined: the topic works again. */
   tell(about: Trouble, reason: string | undefined): void {
     if (this.#reasons.get(about) === reason) return;
     if (reason === undefined) this.#reasons.delete(about);

@@ -1,6 +1,6 @@
-// The address for interactions: where they come to it, Discord is asked every ten minutes whether it knows one; where they come over the gateway,
-// whether it knows none. Otherwise commands and presses would be silence, as with the public key of another application: the account is
-// `degraded`, it sends and says why.
+// Checks Discord's setting for the interactions address every ten minutes. Accounts over HTTP need an address, accounts over the gateway must have
+// none.
+// With a wrong address or public key, commands and presses never arrive. The account is then `degraded` and gives the reason. Sends still work.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Link } from '../../../sdk/index.ts';
 import { asObject, type Json, textAt } from '../../../sdk/platform/foreign-json.ts';
@@ -11,16 +11,16 @@ import { announceAgain } from './commands.ts';
 
 const CHECK_MS = 600_000;
 
-/** Says of an account that is online that its address is known. */
+/** Marks the address of an online account as registered. */
 const watched = new WeakMap<Account, () => void>();
 
 interface Watched {
-  /** As Discord told it of late. */
+  /** The application object from a recent response of Discord. */
   readonly application: Json;
   readonly troubles: Troubles;
 }
 
-/** For an account that is online. Resolves when it ends; throws when Discord is not reached. */
+/** For an account that is online. Resolves when the account ends. Throws if Discord cannot be reached. */
 export async function watchAddress(link: Link<Account>, { application: first, troubles }: Watched): Promise<void> {
   const { account, signal } = link;
   let application = first;
@@ -46,7 +46,7 @@ function troubleOf(link: Link<Account>, application: Json): string | undefined {
 
 export const KEY_REMEDY = 'add it to publicKeys in svc.config.yml and reload';
 
-/** What would have all interactions over HTTP refused. */
+/** The fault in the public keys that would make every HTTP interaction fail its signature. Undefined if there is none. */
 export function keyFault(account: Pick<Account, 'mode' | 'publicKeys'>, application: Json): string | undefined {
   const key = textAt(application, 'verify_key')?.toLowerCase();
   if (key === undefined || !takesInteractions(account)) return undefined;
@@ -54,7 +54,7 @@ export function keyFault(account: Pick<Account, 'mode' | 'publicKeys'>, applicat
   return isOurs ? undefined : `the public key of the application is not among publicKeys: ${key}`;
 }
 
-/** What keeps commands and presses from coming. */
+/** The fault in the address setting that keeps commands and presses from arriving. Undefined if there is none. */
 export function addressFault(account: Pick<Account, 'mode'>, application: Json): string | undefined {
   const isKnown = textAt(application, 'interactions_endpoint_url') !== undefined;
   if (takesInteractions(account) && !isKnown) return 'Discord knows no address for interactions: none is delivered';
@@ -74,7 +74,7 @@ export const addressRemedy = ({
     ? `svc webhooks register ${endpoint.split(':').at(-1)}`
     : 'set mode: both and publicKeys, or take the address away in the Developer Portal, General Information';
 
-/** Discord asks the address at once: signed well, and signed badly. */
+/** Discord tests the address during this call, once with a valid and once with an invalid signature. */
 export async function register(url: string, link: Link<Account>): Promise<string> {
   await need(link, { method: 'PATCH', path: '/applications/@me', body: { interactions_endpoint_url: url } });
   watched.get(link.account)?.();

@@ -1,9 +1,11 @@
-// Commands of the host as slash commands of Discord.
+// Announces the host's commands as slash commands of Discord.
 //
-//   M1  Arguments that Discord has a kind for are options of it, the needed ones first. A command with another kind, with a name that Discord
-//       does not take, or with too many, has its line as the only option: it is read as it is elsewhere.
-//   M2  All are replaced by one call, which changes nothing when they are the same. They are offered in servers and in private with the bot.
-//   M3  What Discord refuses, it refuses with all the others: limits of numbers are told as far as it has them, choices as far as they fit.
+//   DISCORD-COMMANDS-1  Arguments of a kind that Discord supports become options, required ones first. Any other command gets a single option for its
+//                       whole line, parsed as on other platforms. That holds for unsupported kinds or names, and for too many arguments.
+//   DISCORD-COMMANDS-2  One call replaces all commands, and changes nothing if they are equal. Commands are available in servers and in private with
+//                       the bot.
+//   DISCORD-COMMANDS-3  Discord refuses all commands if it refuses one. Number limits are therefore clamped to its range, and choices dropped if they
+//                       do not fit.
 
 import type { CommandInfo, Link } from '../../../sdk/index.ts';
 import { asObject, countAt, type Json, listAt, textAt } from '../../../sdk/platform/foreign-json.ts';
@@ -17,15 +19,15 @@ const NAME = /^[-_'\p{L}\p{N}]{1,32}$/u;
 const MOST_COMMANDS = 100;
 const MOST_OPTIONS = 25;
 const MOST_CHOICES = 25;
-/** Of names, descriptions and values, together: without choices a command never has so many. */
+/** Discord's limit on names, descriptions and values of one command in total. A command without choices never reaches it. */
 const MOST_CHARACTERS = 8_000;
-/** Its name, and its description in characters of two units. */
+/** Most UTF-16 units of the name and description of one command. */
 const MOST_OF_ITSELF = 232;
 const CHAT_INPUT = 1;
 const USER = 6;
 const KINDS: Readonly<Record<string, number>> = { string: 3, integer: 4, boolean: 5, number: 10 };
 
-/** What was announced last, to be told again when the address is registered. */
+/** The commands last announced, to announce them again when the address is registered. */
 const announced = new WeakMap<Account, readonly Json[]>();
 
 export async function announce(
@@ -41,7 +43,7 @@ export async function announce(
   await tell(list, link);
 }
 
-/** Tells them once more; resolves to how many there are, undefined before they are known. */
+/** Resolves to the number of commands, or undefined if none were announced yet. */
 export async function announceAgain(link: Pick<Link<Account>, 'account'>): Promise<number | undefined> {
   const list = announced.get(link.account);
   if (list !== undefined) await tell(list, link);
@@ -72,7 +74,7 @@ function commandOf({ name, summary, args }: CommandInfo): Json {
   };
 }
 
-/** M3. The longest choices first: what was typed instead is read by the command. */
+/** Drops the longest lists of choices first until the command fits. The command itself still checks typed values. */
 function shortened(options: readonly (Json | undefined)[]): readonly (Json | undefined)[] {
   const lengths = options.map(choicesLength);
   const most = Math.max(0, ...lengths);
@@ -86,13 +88,13 @@ function shortened(options: readonly (Json | undefined)[]): readonly (Json | und
 const choicesLength = (option: Json | undefined): number =>
   listAt(option ?? {}, 'choices').reduce((sum, { name, value }) => sum + `${name}${value}`.length, 0);
 
-/** M1. */
+/** The single option for a command whose arguments Discord does not support. */
 function lineOption(properties: readonly (readonly [string, object])[]): Json {
   const description = described(properties.map(([key]) => key).join(', '), LINE_OPTION);
   return { type: 3, name: LINE_OPTION, description, required: properties.some(([, schema]) => !isOptional(schema)) };
 }
 
-/** Undefined when Discord has nothing like it. */
+/** Undefined if Discord has no such kind of option. */
 function optionOf(name: string, schema: object): Json | undefined {
   const of = asObject(schema);
   const { type, format, enum: values } = of;
@@ -125,5 +127,5 @@ function limitsOf(schema: Json): Json {
   };
 }
 
-/** M3. */
+/** Discord refuses numbers outside this range, and all commands with them. */
 const inRange = (value: number): number => Math.min(Math.max(value, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);

@@ -1,17 +1,17 @@
-// Commands that show "thinking…" to their person until something comes of them. Kept in this process alone: what is forgotten in a crash is
-// ended by Discord itself after its fifteen minutes, and the reply does not depend on it.
+// Commands whose person sees "thinking…" until a reply comes. Kept in memory only.
+// Discord ends forgotten ones itself after fifteen minutes, and replies do not depend on them.
 import type { Account } from '../config.ts';
 
-/** Discord takes the token for 15 minutes. */
+/** Discord accepts the token for 15 minutes. */
 const VALID_MS = 14 * 60_000;
 const MOST = 1_000;
 
 export interface Deferral {
   readonly conversation: string;
-  /** The private conversation with who gave the command: what is said there for their eyes alone answers it, too. */
+  /** The private conversation with the person of the command. A reply there answers the command, too. */
   readonly aside?: string;
   readonly token: string;
-  /** Discord knows of it, or never will: before that there is no "thinking…" to take away. */
+  /** Resolves when Discord has the answer or never will. Before that, no "thinking…" exists to remove. */
   readonly told?: Promise<void>;
 }
 
@@ -20,18 +20,18 @@ interface Waiting extends Deferral {
 }
 
 export class Deferred {
-  /** By token, in the order in which they came. */
+  /** By token, in order of arrival. */
   readonly #waiting = new Map<string, Waiting>();
-  /** The tokens of a conversation, and of those aside, in the same order: many may wait, and each reply asks for one. */
+  /** Tokens of each conversation, and of each private one, in order of arrival. Many may wait and each reply looks one up, so an index is needed. */
   readonly #tokens = new Map<string, Set<string>>();
   #expired: (token: string) => void = () => {};
 
-  /** Called for those that nothing came of. */
+  /** Called for each command that got no reply in time. */
   onExpired(expired: (token: string) => void): void {
     this.#expired = expired;
   }
 
-  /** False when it is known already: Discord tells again what it is not sure of. */
+  /** False if it is known already, because Discord may replay an interaction. */
   add(deferral: Deferral): boolean {
     const { token } = deferral;
     if (this.has(token)) return false;
@@ -50,7 +50,7 @@ export class Deferred {
     return true;
   }
 
-  /** The one that has waited longest there. */
+  /** The oldest waiting command of the conversation. */
   first(conversation: string): Deferral | undefined {
     const [token = ''] = this.#tokens.get(conversation) ?? [];
     return this.#waiting.get(token);
@@ -60,7 +60,7 @@ export class Deferred {
     return this.#waiting.has(token);
   }
 
-  /** Something came of it: it is taken out, and true. */
+  /** Removes a command that got a reply. True if it was waiting. */
   end(token: string): boolean {
     const found = this.#waiting.get(token);
     if (found === undefined) return false;

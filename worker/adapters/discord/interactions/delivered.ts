@@ -1,4 +1,4 @@
-// The interaction in the body of a delivery. A delivery is asked for it three times (is it a PING, what does it hold, what is answered), and read once.
+// Reads the interaction in a request body. Three steps need it (PING check, parse, answer), so the parsed value is cached.
 
 import type { RawRequest } from '../../../sdk/index.ts';
 import { isObject, type Json } from '../../../sdk/platform/foreign-json.ts';
@@ -6,7 +6,7 @@ import { safeJson } from '../../../sdk/text/safe-json.ts';
 
 const read = new WeakMap<Uint8Array, Json>();
 
-/** Undefined when the body is no JSON object in UTF-8. */
+/** Undefined if the body is not a JSON object in UTF-8. */
 export function deliveredIn({ body }: Pick<RawRequest, 'body'>): Json | undefined {
   const known = read.get(body);
   if (known !== undefined) return known;

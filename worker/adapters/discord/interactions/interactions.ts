@@ -1,9 +1,10 @@
-// Interactions: commands and pressed buttons, alike over HTTP and over the gateway. Pure.
+// Interactions: commands and pressed buttons, the same over HTTP and over the gateway. Pure.
 //
-//   P1  The delivery is the interaction's id: the same one over both ways is taken once. Its token is in nothing that is stored.
-//   P2  A command is answered with "thinking…" that its person alone sees; the reply is a message of the channel, which is taken once by its
-//       nonce, and takes that away (deferred.ts). A press is answered without a word.
-//   P3  Options are arguments by their name, but where the command was announced with its line as the only one (commands.ts).
+//   DISCORD-INTERACTIONS-1  The delivery id is the interaction's id, so the inbox drops a duplicate that came over both ways. The token is never
+//                           stored.
+//   DISCORD-INTERACTIONS-2  A command is answered with "thinking…", visible to its person only. The reply is a normal message of the channel with a
+//                           nonce against duplicates. The reply removes "thinking…". A press is acknowledged without text.
+//   DISCORD-INTERACTIONS-3  Options become arguments by name, unless the command was announced with a single option for its whole line.
 
 import type { Arrival } from '../../../sdk/index.ts';
 import { type Json, listAt, objectAt, textAt } from '../../../sdk/platform/foreign-json.ts';
@@ -20,11 +21,11 @@ const EPHEMERAL = 1 << 6;
 
 export interface Asked {
   readonly application: string;
-  /** For what has no time of its own; epoch ms. */
+  /** Time for events without their own. Epoch ms. */
   readonly now: number;
 }
 
-/** What was asked. Throws when it is no interaction. */
+/** The events of an interaction. Throws if the object is none. */
 export function interactionArrivals(interaction: Json, { application, now }: Asked): readonly Arrival[] {
   const { type } = interaction;
   const id = textAt(interaction, 'id');
@@ -42,13 +43,13 @@ export function interactionArrivals(interaction: Json, { application, now }: Ask
   return [{ ...base, kind: 'other', type: `interaction.${type}`, raw }];
 }
 
-/** P2. What Discord hears within its three seconds. */
+/** The answer to Discord, due within three seconds. A command gets "thinking…", a press an acknowledgement. */
 export function answerTo({ type }: Json): Json {
   if (type === AUTOCOMPLETE) return { type: 8, data: { choices: [] } };
   return type === COMMAND ? { type: 5, data: { flags: EPHEMERAL } } : { type: 6 };
 }
 
-/** Where the reply to a command will go, and the key with which "thinking…" is taken away; undefined for what needs none. */
+/** Conversation of the reply, and the token with which "thinking…" is removed. Undefined for interactions that show none. */
 export function deferredOf(interaction: Json): Omit<Deferral, 'told'> | undefined {
   const token = textAt(interaction, 'token');
   if (interaction['type'] !== COMMAND || token === undefined) return undefined;
@@ -64,7 +65,7 @@ function placeOf(interaction: Json): Pick<Arrival, 'conversation' | 'user'> {
   const user = 'user' in member ? objectAt(member, 'user') : objectAt(interaction, 'user');
   const id = textAt(user, 'id') ?? 'unknown';
   const guild = textAt(interaction, 'guild_id');
-  // Another private channel than the one with the bot: the bot is not there.
+  // The command came from a private channel that the bot is not part of.
   const isElsewhere = guild === undefined && interaction['context'] === 2;
   return {
     conversation: conversationOf({
@@ -77,7 +78,7 @@ function placeOf(interaction: Json): Pick<Arrival, 'conversation' | 'user'> {
   };
 }
 
-/** P3. */
+/** Options by name, or the whole line if the command was announced with that single option. */
 function argumentsOf(data: Json): Pick<Extract<Arrival, { kind: 'command' }>, 'args' | 'line'> {
   const options = listAt(data, 'options');
   const [only] = options;

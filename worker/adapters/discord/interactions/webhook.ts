@@ -1,4 +1,4 @@
-// Interactions over HTTP: what a verified request holds, and what Discord hears once it is stored.
+// Interactions over HTTP: events of a verified request, and the response once they are stored.
 
 import type { Arrival, HttpAnswer, RawRequest } from '../../../sdk/index.ts';
 import type { Json } from '../../../sdk/platform/foreign-json.ts';
@@ -7,11 +7,11 @@ import { deferredOfAccount } from './deferred.ts';
 import { deliveredIn } from './delivered.ts';
 import { answerTo, deferredOf, interactionArrivals } from './interactions.ts';
 
-/** Throws when it is no interaction. */
+/** Throws if the request is no interaction. */
 export const parse = (request: RawRequest, { applicationId }: Account): readonly Arrival[] =>
   interactionArrivals(interactionIn(request), { application: applicationId, now: request.receivedAt });
 
-/** Remembers that its person sees "thinking…" from now on. */
+/** Records that the person sees "thinking…" from now on. */
 export function answer(request: RawRequest, account: Account): HttpAnswer {
   const interaction = interactionIn(request);
   const deferred = deferredOf(interaction);

@@ -1,8 +1,8 @@
-// The channels of one connection: which are ours, which are joined, which the server refused and why.
+// Channels of one connection: the configured ones, the joined ones, and refusals with their reasons.
 //
-//   C1  A channel that is refused, or that we are kicked from, is tried again: a place may be free by then, a ban over.
-//   C2  A refusal is in the log once, until the channel was joined.
-//   C3  A channel of ours that we are not in is heard by nobody here: it is told as what does not work of the account.
+//   IRC-CHANNELS-1  A channel that refused or kicked us is tried again later. A full channel may have room by then, or a ban may have ended.
+//   IRC-CHANNELS-2  A refusal is logged once, until the channel was joined.
+//   IRC-CHANNELS-3  Nothing is heard from a configured channel that is not joined, so it is reported as trouble of the account.
 import type { IrcLine } from 'irc-framework';
 import type { Logger } from '../../../sdk/index.ts';
 import { type Account, channelsOf } from '../config.ts';
@@ -12,9 +12,9 @@ export interface ChannelsOptions {
   readonly account: Account;
   readonly log: Logger;
   lower(text: string): string;
-  /** Writes a line, if the connection stands. */
+  /** Writes a line if the connection is open. */
   raw(line: string): void;
-  /** C3. Undefined: we are in all of them. */
+  /** Reports channels that are not joined. Undefined: all are joined. */
   standing(trouble: string | undefined): void;
 }
 
@@ -23,7 +23,7 @@ const JOIN_REFUSED = new Set('403 405 437 470 471 473 474 475 476 477 479 480 48
 export class Channels {
   readonly #options: ChannelsOptions;
   readonly #joined = new Set<string>();
-  /** Why we are not in them. */
+  /** Reason by channel that is not joined. */
   readonly #reasons = new Map<string, string>();
   #isSettled = false;
   #trouble: string | undefined;
@@ -36,19 +36,19 @@ export class Channels {
     return [...this.#joined];
   }
 
-  /** The server has answered to the first joins: from now on it is told where we are not. */
+  /** The server has answered the first joins. Missing channels are reported from now on. */
   settled(): void {
     this.#isSettled = true;
     this.#options.standing(undefined);
     this.#tell();
   }
 
-  /** True for one of ours in which we are not. */
+  /** True for a configured channel that is not joined. */
   isMissing(channel: string): boolean {
     return this.#isOurs(channel) && !this.#joined.has(this.#options.lower(channel));
   }
 
-  /** Asks for all that are not joined. */
+  /** Requests all channels that are not joined. */
   join(): void {
     const { account, log, lower, raw } = this.#options;
     const { lines, left } = joinLines(
@@ -62,7 +62,7 @@ export class Channels {
     }
   }
 
-  /** An error numeric about a channel. */
+  /** Handles an error numeric about a channel. */
   refused(numeric: string, channel: string, reason: string): void {
     const name = this.#options.lower(channel);
     if (!JOIN_REFUSED.has(numeric) || !this.isMissing(channel) || this.#reasons.has(name)) return;
@@ -71,7 +71,7 @@ export class Channels {
     this.#tell();
   }
 
-  /** We came or went; true when we were kicked from one of ours. */
+  /** Handles our own join, part or kick. True if we were kicked from a configured channel. */
   changed({ command, nick, params }: IrcLine): boolean {
     const [channel = ''] = params;
     const name = this.#options.lower(channel);
@@ -85,7 +85,7 @@ export class Channels {
     return true;
   }
 
-  /** C3. */
+  /** Reports configured channels that are not joined, if their list changed. */
   #tell(): void {
     const { account, lower, standing } = this.#options;
     const missing = channelsOf(account).filter((channel) => !this.#joined.has(lower(channel)));

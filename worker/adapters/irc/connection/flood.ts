@@ -1,9 +1,10 @@
-// How fast lines may go out. Servers hold back or cut off who is faster: ngircd ten lines a second, InspIRCd ten at once and then one a
-// second, older ones one in two seconds after ten. A bucket: `burst` lines at once, filled by `perSecond`. Pure.
+// Flood limit as a token bucket: `burst` lines at once, refilled by `perSecond`. Pure.
+// Servers delay or disconnect faster clients: ngircd after ten lines a second, InspIRCd after ten at once and then one a second. Older servers allow
+// one line in two seconds after ten.
 
 export interface Bucket {
   readonly lines: number;
-  /** Monotonic milliseconds. */
+  /** Monotonic ms. */
   readonly at: number;
 }
 export interface FloodLimit {
@@ -11,12 +12,11 @@ export interface FloodLimit {
   readonly perSecond: number;
 }
 
-/** A full bucket. */
 export function fullBucket(now: number, { burst }: FloodLimit): Bucket {
   return { lines: burst, at: now };
 }
 
-/** Takes one line out; `waitMs` says how long to wait before it may be written. The bucket owes it meanwhile. */
+/** Takes one line from the bucket. The line may be written after `waitMs`. The bucket's count may become negative. */
 export function takeLine(
   bucket: Bucket,
   now: number,

@@ -1,11 +1,11 @@
-// The wanted nick while another one is worn: taken back as soon as it is free.
+// Regains the wanted nick, when it becomes free while the connection uses another one.
 import type { IrcLine } from 'irc-framework';
 import type { Account } from '../config.ts';
 
 export interface NickKeeperOptions {
   readonly account: Account;
   readonly current: () => string;
-  /** The wanted nick is worn again. */
+  /** Called when the wanted nick is in use by us again. */
   readonly regained: () => void;
   lower(text: string): string;
   raw(line: string): void;
@@ -22,7 +22,7 @@ export class NickKeeper {
     return this.#isWanted(this.#options.current());
   }
 
-  /** The nick that is worn now. */
+  /** True for the nick that we use now. */
   isOurs(nick: string): boolean {
     return this.#options.lower(nick) === this.#options.lower(this.#options.current());
   }
@@ -31,10 +31,10 @@ export class NickKeeper {
     if (!this.isWorn) this.#options.raw(`NICK ${this.#options.account.nick}`);
   }
 
-  /** A line NICK or QUIT: who had the nick leaves it, or we have got it. */
+  /** Handles a line NICK or QUIT. The nick's holder may have left it, or we may have regained it. */
   onLine({ command, nick, params }: IrcLine): void {
     const next = command === 'NICK' ? (params[0] ?? '') : '';
-    // The client library may have taken the new nick in before us, or not yet.
+    // The client library may process our new nick before or after this line.
     if (this.#isWanted(nick)) this.regain();
     else if (this.#isWanted(next) && (this.isOurs(nick) || this.isOurs(next))) this.#options.regained();
   }

@@ -1,8 +1,8 @@
-// Which nick to try while the wanted one is in use. Pure.
+// Chooses a nick while the wanted one is in use. Pure.
 
-/** Tries behind the alternates. */
+/** Further tries after the configured alternates. */
 export const MORE_NICKS = 10;
-/** No server takes a longer one. */
+/** No server allows a longer nick. */
 const LONGEST = 64;
 
 export interface NickChoice {
@@ -10,7 +10,7 @@ export interface NickChoice {
   readonly alternateNicks: readonly string[];
 }
 
-/** The nick for the n-th try after the first: the alternates in order, then the wanted one with underscores, then with numbers. */
+/** The nick for the n-th retry: the alternates in order, then the wanted nick with underscores, then with numbers. */
 export function nickForTry({ nick, alternateNicks }: NickChoice, tried: number, limit: number): string {
   const alternate = alternateNicks[tried - 1];
   if (alternate !== undefined) return alternate;
@@ -19,7 +19,7 @@ export function nickForTry({ nick, alternateNicks }: NickChoice, tried: number, 
   return `${nick.slice(0, Math.max(1, limit - tail.length))}${tail}`;
 }
 
-/** Every nick that the account would take: what was said under one of them was said by the bot. */
+/** Every nick that the account may use. Lines under any of them are the bot's own. */
 export const ownNicks = (of: NickChoice): readonly string[] => [
   of.nick,
   ...Array.from({ length: of.alternateNicks.length + MORE_NICKS }, (_, i) => nickForTry(of, i + 1, LONGEST)),

@@ -1,7 +1,8 @@
-// What is asked of the server at the start, and what its refusals mean. Pure.
+// Registration with the server: options of the connection, and the meaning of refusals. Pure.
 //
-//   G1  A nick in use is answered with another one, at most ten more than there are alternates.
-//   G2  A refusal that the same account would get again (password, SASL account, ban, nick that cannot be) fails the account: no loop.
+//   IRC-REGISTRATION-1  A nick in use is replaced by another one: the alternates first, then up to ten generated nicks.
+//   IRC-REGISTRATION-2  A refusal that would recur for the same account fails it, to avoid a loop. Examples: password, SASL account, ban, invalid
+//                       nick.
 import type { ClientOptions } from 'irc-framework';
 import { accountFailed } from '../../../sdk/index.ts';
 import { socketReason } from '../../../sdk/platform/socket-reason.ts';
@@ -9,7 +10,7 @@ import type { Account } from '../config.ts';
 import { MORE_NICKS, nickForTry } from './nick.ts';
 import type { SessionTiming } from './timing.ts';
 
-/** Options of the client library: it neither reconnects nor answers CTCP by itself. */
+/** Options of the client library. The library's reconnects and answers to CTCP are off. */
 export function clientOptions(account: Account, { pingMs }: Pick<SessionTiming, 'pingMs'>): ClientOptions {
   return {
     host: account.server,
@@ -26,7 +27,7 @@ export function clientOptions(account: Account, { pingMs }: Pick<SessionTiming, 
     auto_reconnect: false,
     version: '',
     ping_interval: pingMs / 1_000,
-    // Silence is watched in silence.ts: the library would say goodbye first, and wait until that is written, at a dead connection for ever.
+    // The library's timeout is off, because it waits until its QUIT is written. On a dead connection that never happens.
     ping_timeout: 0,
   };
 }
@@ -34,9 +35,9 @@ export function clientOptions(account: Account, { pingMs }: Pick<SessionTiming, 
 export interface Refusal {
   readonly command: string;
   readonly reason: string;
-  /** How many nicks were refused, this one included. */
+  /** Number of refused nicks, including this one. */
   readonly nicksTried: number;
-  /** Longest nick of this server, as far as it has said. */
+  /** Longest nick on this server, if known so far. */
   readonly nickLimit: number;
 }
 export type Next =
@@ -44,7 +45,7 @@ export type Next =
   | { readonly kind: 'fail'; readonly error: Error }
   | { readonly kind: 'go on' };
 
-/** What an error of the server before its welcome asks for. */
+/** Decides how to react to an error before the server's welcome. */
 export function afterRefusal(account: Account, { command, reason, nicksTried, nickLimit }: Refusal): Next {
   switch (command) {
     case '433':
@@ -66,7 +67,7 @@ export function afterRefusal(account: Account, { command, reason, nicksTried, ni
     case '464':
       return fail(accountFailed('the server refused the password', 'correct it in .env and reload'));
     case 'ERROR':
-      // InspIRCd and ngircd have no number for it.
+      // InspIRCd and ngircd send no numeric for this refusal.
       return /access denied by configuration|access denied: bad password/i.test(reason)
         ? fail(
             accountFailed(
@@ -87,14 +88,14 @@ export function afterRefusal(account: Account, { command, reason, nicksTried, ni
   }
 }
 
-/** Why a connection ended: the last words of the server, where it said some, tell more than the end of its socket. */
+/** The reason of a lost connection. The server's last ERROR text says more than the socket's error. */
 export function connectionLost(cause: unknown, lastWords: string | undefined): Error {
   const words = lastWords?.replaceAll(/\p{Cc}/gu, '').slice(0, 200);
   const why = words ? `the server says: ${words}` : cause instanceof Error ? socketReason(cause) : '';
   return new Error(why === '' ? 'connection lost' : `connection lost: ${why}`, { cause });
 }
 
-/** Wrong credentials stay wrong; a server that lacks SASL for the moment may have it again. */
+/** Wrong credentials stay wrong, so they fail the account. A server may lack SASL only temporarily. */
 export function saslError(reason: string): Error {
   if (reason === 'fail' || reason === 'nick_locked')
     return accountFailed(
@@ -105,16 +106,19 @@ export function saslError(reason: string): Error {
   return new Error(`SASL is not possible now: ${why}`);
 }
 
-/** Well below what a line may have. */
+/** Bytes of a JOIN line, well below the protocol's limit of 512. */
 const JOIN_BYTES = 400;
 
 export interface Joins {
   readonly lines: readonly string[];
-  /** Whose key could be read as more than one word. */
+  /** Channels whose key would split into several words. */
   readonly left: readonly string[];
 }
 
-/** As many channels in a line as fit: servers end who writes one for each of many (Excess Flood). Those with keys come first, as RFC 2812 has it. */
+/**
+ * Puts as many channels into a line as fit, because servers disconnect a client with many JOIN lines (Excess Flood). Channels with keys come first
+ * (RFC 2812).
+ */
 export function joinLines({ channelKeys }: Account, channels: readonly string[]): Joins {
   const all = channels.map((channel) => ({
     channel,
@@ -147,7 +151,7 @@ const joinLine = (some: readonly Joined[]): string =>
 
 const isWord = (key: string): boolean => /^[^\s,\p{Cc}]+$/u.test(key) && !key.startsWith(':');
 
-/** The service knows no such account, or the password is another. */
+/** The service does not know the account, or the password is wrong. */
 export const nickservRefused = (): Error =>
   accountFailed('the service refused to log in', 'correct nickserv.account, or its password in .env, and reload');
 

@@ -1,4 +1,4 @@
-// Logging in with a service of the network before the channels are joined, for networks without SASL.
+// Logs in with a service of the network before the channels are joined. For networks without SASL.
 import type { IrcLine } from 'irc-framework';
 import type { Logger } from '../../../sdk/index.ts';
 import type { Account } from '../config.ts';
@@ -8,7 +8,7 @@ import { nickservRefused } from './registration.ts';
 export interface ServiceLoginOptions {
   readonly account: Account;
   readonly log: Logger;
-  /** Without an answer by then the account goes on: services are away at times. */
+  /** Time limit in ms. Without an answer the account continues, because services are offline at times. */
   readonly limitMs: number;
   lower(text: string): string;
   raw(line: string): void;
@@ -24,8 +24,8 @@ export class ServiceLogin {
   }
 
   /**
-   * Resolves when logged in, or after the limit. Throws `accountFailed` when the service refuses. Where no account is named the
-   * service takes the nick for it: under another nick nothing is sent until ours is worn again.
+   * Resolves after login or after the limit. Throws `accountFailed` if the service refuses.
+   * Without a configured account name the service uses the nick. Under another nick, the login waits until the wanted nick is regained.
    */
   async run(isNickWorn: boolean): Promise<void> {
     const { account, log, limitMs, raw, after } = this.#options;
@@ -45,7 +45,7 @@ export class ServiceLogin {
     if (answer === 'unknown') log.warn({ service: nickserv.service }, 'no answer to the login: going on without');
   }
 
-  /** The server itself says that we are logged in. */
+  /** The server itself reports the login. */
   loggedIn(): void {
     this.#answer('logged in');
   }

@@ -1,10 +1,10 @@
-// One connection to one server, from the socket to its end.
+// One connection to one server, from socket to end.
 //
-//   S1  `run` resolves when the link's signal ends it and throws when it is lost; it tells `online` once nick and channels are settled,
-//       and `degraded` while it is not in one of its channels (nothing is heard there), or what was missed has not come.
-//   S2  While the wanted nick is in use an alternate is taken; the wanted one is taken back as soon as it is free,
-//       and then the service hears of us anew.
-//   S3  A refusal of the account itself (password, SASL, service, ban, nick that cannot be) throws `accountFailed`: no loop.
+//   IRC-SESSION-1  `run` resolves when the link's signal ends the connection, and throws when it is lost. The account is `online` once nick and
+//                  channels are settled. The account is `degraded` while a channel is not joined or missed messages are outstanding.
+//   IRC-SESSION-2  While the wanted nick is in use, an alternate is used. The wanted nick is regained as soon as it is free, and the service login is
+//                  repeated.
+//   IRC-SESSION-3  A refusal of the account itself (password, SASL, service, ban, invalid nick) throws `accountFailed`, to avoid a loop.
 import type { Client, IrcLine } from 'irc-framework';
 import type { Link, SendResult } from '../../../sdk/index.ts';
 import { ArrivalQueue } from '../arrival-queue.ts';
@@ -25,12 +25,12 @@ export interface SessionOptions {
   readonly client: Client;
   readonly link: Pick<Link<Account>, 'account' | 'signal' | 'log' | 'cursor' | 'online' | 'degraded' | 'receive'>;
   readonly timing: SessionTiming;
-  /** Unique among the connections of an account: part of ids that the server does not give. */
+  /** Unique among the connections of an account. Part of generated ids, for lines without an id of the server. */
   readonly epoch: string;
 }
 
 const QUIT_MS = 2_000;
-/** Refusals of the nick that is wanted back: they name it as if something that was said to it were refused. */
+/** Refusals of the wanted nick. Such a numeric looks like the refusal of a message to that nick. */
 const OF_NICK: ReadonlySet<string> = new Set(['432', '433', '436']);
 
 export class IrcSession {
@@ -93,7 +93,7 @@ export class IrcSession {
       limitMs: timing.historyMs,
       push: (arrival) => this.#queue.push(arrival),
       trouble: (reason) => this.#standing.told('history', reason),
-      note: (cursor) => void link.receive([], cursor).catch(() => {}), // with the next message, then
+      note: (cursor) => void link.receive([], cursor).catch(() => {}), // a lost write is safe: the next message stores a cursor, too
     });
     this.#queue = new ArrivalQueue({
       store: (arrivals) => link.receive(arrivals, this.#history.cursorAfter(arrivals)),
@@ -109,7 +109,7 @@ export class IrcSession {
     });
   }
 
-  /** S1. */
+  /** Resolves when the link's signal ends the connection, throws when it is lost. */
   async run(): Promise<void> {
     const ended = new Promise<Error | undefined>((resolve) => {
       this.#end = resolve;
@@ -129,12 +129,12 @@ export class IrcSession {
     if (error !== undefined && !this.#link.signal.aborted) throw error;
   }
 
-  /** Throws when lines were written and the server did not confirm them. */
+  /** Throws if lines were written and the server did not confirm them. */
   post(key: string, target: string, text: string): Promise<SendResult> {
     return this.#posting.post(key, target, text);
   }
 
-  /** How far one came that is not registered. */
+  /** The last step reached, for a connection that ended before registration. */
   get reached(): string {
     const { server, port, tls } = this.#link.account;
     if (this.#isConnected) return `connected to ${server}:${port}, which welcomes nobody`;
@@ -157,11 +157,11 @@ export class IrcSession {
     client.connect(clientOptions(this.#link.account, this.#timing));
   }
 
-  /** Joins, and is online once the server has answered to all of it. */
+  /** Joins the channels. Online once the server has answered all requests. */
   async #settleIn(): Promise<void> {
     this.#isRegistered = true;
     this.#silence.watch();
-    await Promise.resolve(); // the client library takes in the nick of the welcome behind us
+    await Promise.resolve(); // lets the client library process the nick of the welcome first
     if (this.#link.account.sasl !== undefined && !this.#isLoggedIn) throw saslError('the server does not offer it');
     await this.#logIn();
     this.#channels.join();
@@ -270,7 +270,7 @@ export class IrcSession {
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
-/** Of one connection: all of them end with it. */
+/** Timers of one connection. All are cleared when it ends. */
 class Timers {
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
 

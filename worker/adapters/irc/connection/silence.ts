@@ -1,7 +1,7 @@
-// A connection on which nothing is heard of the server, not even the answer to a ping, is lost.
+// A connection is lost if the server sends nothing for a while, not even the answer to a ping.
 //
-//   N1  While we do not read (arrival-queue.ts) nothing can be heard, and that is no silence. The server has a limit of its own for clients that
-//       say nothing and answer no ping: it is told now and then that we are there.
+//   IRC-SILENCE-1  While reading is paused by backpressure, nothing can arrive, and that is not silence. The server has its own limit for silent
+//                  clients, so pings are still sent.
 
 export interface SilenceOptions {
   readonly pingMs: number;
@@ -34,7 +34,7 @@ export class Silence {
     this.#heardAt = performance.now();
   }
 
-  /** N1. */
+  /** Reading was paused or resumed. A pause does not count as silence. */
   reading(isReading: boolean): void {
     this.#isReading = isReading;
     this.heard();

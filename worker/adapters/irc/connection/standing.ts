@@ -1,4 +1,4 @@
-// What does not work of an account whose connection stands, by its part: it is online while that is nothing of any.
+// Troubles of an account whose connection is open. Without troubles the account is online, otherwise `degraded`.
 import type { Link } from '../../../sdk/index.ts';
 import type { Account } from '../config.ts';
 
@@ -10,7 +10,7 @@ export class Standing {
     this.#link = link;
   }
 
-  /** Undefined: all of that part works. */
+  /** Undefined: this part works. */
   told(part: 'channels' | 'history', trouble: string | undefined): void {
     if (trouble === undefined) this.#troubles.delete(part);
     else this.#troubles.set(part, trouble);

@@ -1,19 +1,19 @@
-// How long a session of IRC waits; tests shorten it.
+// Times of an IRC session in ms. Tests shorten them.
 export interface SessionTiming {
-  /** From opening the socket to the server's welcome. */
+  /** From the opening of the socket to the server's welcome. */
   readonly registerMs: number;
   readonly confirmMs: number;
-  /** Between tries to get the wanted nick back. */
+  /** Between attempts to regain the wanted nick. */
   readonly regainMs: number;
-  /** Before coming back to a channel after a kick. */
+  /** Before a channel is joined again after a kick. */
   readonly rejoinMs: number;
-  /** For the answer of the service that the account logs in with; without one it goes on. */
+  /** Time limit for the answer of the login service. Without an answer the session continues. */
   readonly identifyMs: number;
-  /** For one answer about what was said while the account was away. */
+  /** Time limit for one answer from the server's message history. */
   readonly historyMs: number;
   /** Between two pings. */
   readonly pingMs: number;
-  /** A connection on which nothing was heard for so long, not even the answer to a ping, is lost. */
+  /** A connection without any line for this time is lost. The answer to a ping counts as a line. */
   readonly silentMs: number;
 }
 export const TIMING: SessionTiming = {

@@ -1,14 +1,14 @@
-// What an implementation answers to a call → what that means for the caller. Pure.
+// The meaning of an implementation's answer to a call. Pure.
 //
-//   retcode (HTTP status)    | what it means
+//   retcode (HTTP status)    | meaning
 //   0 `ok`                   | done, with its data
-//   1 `async`                | taken, and what comes of it is never told: done, without data. 1 `failed` (Lagrange) is a refusal
-//   1401, 1403 (401, 403)    | the token is refused: the account fails
-//   1404, 404 (404)          | the implementation has no such action: 404 is that of Lagrange and go-cqhttp; NapCat says it over HTTP in words alone
+//   1 `async`                | accepted, and the outcome is never reported: done, without data. 1 `failed` (Lagrange) is a refusal
+//   1401, 1403 (401, 403)    | the token is rejected: the account fails
+//   1404, 404 (404)          | no such action. 404 comes from Lagrange and go-cqhttp, NapCat answers over HTTP with a text only
 //   1400 (400, 406)          | refused: the call is malformed
 //   (429)                    | later
-//   (5xx), no answer         | nobody knows: throws
-//   any other, `failed`      | refused in the implementation's own words; but where it says that its own wait ran out, nobody knows: throws
+//   (5xx), no answer         | the outcome is unknown: throws
+//   any other, `failed`      | refused, with the implementation's text. If the text reports an internal timeout, the outcome is unknown: throws
 
 import { accountFailed } from '../../../sdk/index.ts';
 import { isObject, type Json, textAt } from '../../../sdk/platform/foreign-json.ts';
@@ -23,7 +23,7 @@ const MISSING_WORDS = /不支持的 ?api|API_NOT_FOUND/i;
 const DEFAULT_WAIT_MS = 5_000;
 const MOST_REASON = 300;
 
-/** Throws where nobody knows, and `accountFailed`. */
+/** Throws if the outcome is unknown. Throws `accountFailed` for a rejected token. */
 export function readAnswer(action: string, answer: unknown): Answer {
   if (!isObject(answer)) throw new Error(`${action}: the answer is none of OneBot`);
   const { status, retcode } = answer;
@@ -36,7 +36,7 @@ export function readAnswer(action: string, answer: unknown): Answer {
   return { kind: 'refused', reason: `${action}: ${words === '' ? `failed with ${String(retcode)}` : words}` };
 }
 
-/** Of an HTTP status that is not 200. */
+/** For an HTTP status other than 200. */
 export function readStatus(action: string, status: number, retryAfter: string | null): Answer {
   if (status === 401 || status === 403) throw refusedToken(`${action} was answered with ${status}`);
   if (status === 404) return missing(action);
@@ -61,7 +61,7 @@ const missing = (action: string): Answer => ({
   isMissing: true,
 });
 
-/** Its text, on one line. */
+/** The answer's error text, on one line. */
 const wordsOf = (answer: Json): string =>
   (textAt(answer, 'wording') ?? textAt(answer, 'message') ?? textAt(answer, 'msg') ?? '')
     .replace(/\s+/g, ' ')

@@ -1,4 +1,4 @@
-// Who makes the calls of an account: the connection that stands, or HTTP. Kept by account, for as long as its generation lives.
+// Calls an account's implementation over its open WebSocket connection, or over HTTP. State is kept by account object, so it lives as long as that.
 import { SvcError } from '../../../../shared/svc-error.ts';
 import { errorCode } from '../../../sdk/errors.ts';
 import { accountFailed, type Link } from '../../../sdk/index.ts';
@@ -11,12 +11,12 @@ import { putOff } from './pace.ts';
 import type { Session } from './session.ts';
 
 export interface Caller {
-  /** Throws where nobody knows whether it was done, and `accountFailed`. */
+  /** Throws if the outcome is unknown. Throws `accountFailed` for a rejected token. */
   call(action: string, params: object, limitMs?: number): Promise<Answer>;
 }
 
 const sessions = new WeakMap<Account, Session>();
-/** Which of its tokens an implementation took last. */
+/** Index of the token that the implementation last accepted. */
 const taken = new WeakMap<Account, number>();
 
 export const sessionOf = ({ account }: Pick<Link<Account>, 'account'>): Session | undefined => sessions.get(account);
@@ -36,7 +36,7 @@ export function callerOf(link: Pick<Link<Account>, 'account' | 'signal'>): Calle
   return session;
 }
 
-/** The tokens in the order in which they are tried: what was taken last comes first. */
+/** Tokens in the order to try them. The last accepted one comes first. */
 export function tokensOf(account: Account): readonly { readonly token: string | undefined; readonly index: number }[] {
   const tokens = account.accessTokens.map((secret, index) => ({ token: secret.reveal(), index }));
   if (tokens.length === 0) return [{ token: undefined, index: 0 }];
@@ -45,7 +45,7 @@ export function tokensOf(account: Account): readonly { readonly token: string | 
 }
 export const tookToken = (account: Account, index: number): void => void taken.set(account, index);
 
-/** A token that is refused was not let in: the call was not made, and the next one is tried. */
+/** A call with a rejected token was not executed, so the next token is tried. */
 async function overHttp(
   link: Pick<Link<Account>, 'account' | 'signal'>,
   action: string,
@@ -66,7 +66,7 @@ async function overHttp(
   throw refusal;
 }
 
-/** The number of the bot. Throws where it cannot be had, or is another than the account's. */
+/** The bot's QQ number. Throws if it is unavailable, or differs from the account's. */
 export async function loginOf(caller: Caller, { selfId }: Account): Promise<string> {
   const answer = await caller.call('get_login_info', {});
   if (answer.kind !== 'ok') throw new Error(answer.kind === 'later' ? 'get_login_info: asked to wait' : answer.reason);
@@ -80,7 +80,7 @@ export async function loginOf(caller: Caller, { selfId }: Account): Promise<stri
   return self;
 }
 
-/** Undefined where the implementation does not tell it. */
+/** Undefined if the implementation does not tell. */
 export async function statusOf(caller: Caller): Promise<Json | undefined> {
   const answer = await caller.call('get_status', {});
   return answer.kind === 'ok' && isObject(answer.data) ? answer.data : undefined;

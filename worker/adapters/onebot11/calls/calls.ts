@@ -1,7 +1,7 @@
-// Calls over a WebSocket: each has a mark (`echo`) that comes back with its answer.
+// Calls over a WebSocket. Each has an id (`echo`), which its answer repeats.
 //
-//   L1  A call that was sent and has no answer, because its time is over or the socket is gone, throws: whether it was done is not known.
-//   L2  A call that could not be sent throws `endpoint_unavailable`: it was not done.
+//   ONEBOT11-CALLS-1  A sent call without an answer throws, at the time limit or when the socket closes. The call's outcome is unknown.
+//   ONEBOT11-CALLS-2  A call that could not be sent throws `endpoint_unavailable`. The call had no effect.
 import { SvcError } from '../../../../shared/svc-error.ts';
 import { type Json, textAt } from '../../../sdk/platform/foreign-json.ts';
 import { type Answer, readAnswer } from './answer.ts';
@@ -34,7 +34,7 @@ export class Calls {
     });
   }
 
-  /** False for what is no answer to an open call. */
+  /** False if the frame answers no open call. */
   answer(frame: Json): boolean {
     const echo = textAt(frame, 'echo') ?? '';
     const call = this.#open.get(echo);
@@ -49,7 +49,7 @@ export class Calls {
     return true;
   }
 
-  /** L1, for those of a socket that is gone. */
+  /** Rejects the open calls of a closed socket. The outcome of these calls is unknown. */
   lost(channel: Channel, reason: string): void {
     for (const [echo, call] of this.#open) if (call.channel === channel) this.#drop(echo, reason);
   }

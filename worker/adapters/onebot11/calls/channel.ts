@@ -1,7 +1,7 @@
-// One WebSocket of an implementation: those that it opens come from the host (`PlatformSocket`), those that we open are made here.
+// One WebSocket to an implementation. The host provides sockets that the implementation opens (`PlatformSocket`). This file opens the others.
 //
-//   C1  Who does not answer a ping within the next `pingMs` is cut.
-//   C2  A refusal of the token (401, 403) is told apart from a connection that does not come about.
+//   ONEBOT11-CHANNEL-1  A socket whose peer does not answer a ping within the next `pingMs` is closed.
+//   ONEBOT11-CHANNEL-2  A rejected token (401, 403) is reported differently from a failed connection.
 import { type ClientOptions, WebSocket } from 'ws';
 import type { PlatformSocket } from '../../../sdk/index.ts';
 
@@ -20,10 +20,10 @@ export interface OpenOptions {
 
 const MAX_FRAME_BYTES = 64 * 1_048_576;
 
-/** The largest message that is taken: an answer may hold a file. */
+/** Largest accepted message. An answer may contain a file. */
 export const MAX_MESSAGE_BYTES = MAX_FRAME_BYTES;
 
-/** Throws when there is no connection to be had now. */
+/** Throws if no connection can be opened now. */
 export function openChannel(address: string, { token, signal, handshakeMs, pingMs }: OpenOptions): Promise<Opening> {
   const options: ClientOptions = {
     handshakeTimeout: handshakeMs,
@@ -47,7 +47,7 @@ export function openChannel(address: string, { token, signal, handshakeMs, pingM
   }).finally(() => signal.removeEventListener('abort', cut));
 }
 
-/** The message of an error may hold the address, and that a token. */
+/** Only the code, because the error's message may contain the address, and the address a token. */
 const codeOf = (error: Error): string =>
   'code' in error && typeof error.code === 'string' ? error.code : 'network error';
 
@@ -58,7 +58,7 @@ class OwnChannel implements Channel {
 
   constructor(socket: WebSocket, pingMs: number) {
     this.#socket = socket;
-    socket.pause(); // until somebody reads: the first event may be in the packet of the handshake
+    socket.pause(); // until a reader is set, because the first event may arrive with the handshake
     const ping = setInterval(() => this.#watch(), pingMs);
     ping.unref();
     socket.on('pong', () => {
@@ -83,7 +83,7 @@ class OwnChannel implements Channel {
     this.#socket.pause();
   }
   resume(): void {
-    this.#isAnswered = true; // the pong may lie behind what was not read
+    this.#isAnswered = true; // the pong may be behind unread data, so a paused socket is not judged
     this.#socket.resume();
   }
 
@@ -94,7 +94,7 @@ class OwnChannel implements Channel {
     void this.ended.then(() => clearTimeout(late));
   }
 
-  /** C1. */
+  /** Closes a socket whose peer did not answer the last ping. */
   #watch(): void {
     if (this.#socket.isPaused) return;
     if (!this.#isAnswered) return this.#socket.terminate();

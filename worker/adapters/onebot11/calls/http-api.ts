@@ -1,4 +1,4 @@
-// Calls of an implementation's HTTP API: POST /<action> with JSON.
+// Calls an implementation's HTTP API: POST /<action> with JSON.
 
 import type { Link } from '../../../sdk/index.ts';
 import { withLimit } from '../../../sdk/platform/limited-signal.ts';
@@ -13,12 +13,12 @@ const MOST_ANSWER_BYTES = 64 * 1_048_576;
 export interface HttpCall {
   readonly action: string;
   readonly params: object;
-  /** Sends no token where undefined. */
+  /** Undefined: no token is sent. */
   readonly token: string | undefined;
   readonly limitMs?: number;
 }
 
-/** One call. A redirect is not followed: it would take the token elsewhere. */
+/** One call. Redirects are not followed, because they would take the token elsewhere. */
 export async function httpCall(
   { account, signal }: Pick<Link<Account>, 'account' | 'signal'>,
   { action, params, token, limitMs = TIME_LIMIT_MS }: HttpCall,
@@ -43,7 +43,7 @@ export async function httpCall(
   return readAnswer(action, safeJson(await response.text()));
 }
 
-/** The code alone: a message may hold the address. */
+/** Only the code, because a message may contain the address. */
 function networkCode(error: unknown): string {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth += 1, at = at.cause) {
     if ('code' in at && typeof at.code === 'string') return at.code;

@@ -1,24 +1,24 @@
-// How many calls an account makes in a second. A call that has to wait does so here, because the host counts what it has to repeat; one that
-// would wait too long is put off, and comes again.
+// Limits an account's calls per second. A short wait happens here, because the host counts retries. A call with a long wait is postponed, and comes
+// again.
 //
-//   R1  Calls are `1 / perSecond` apart, in the order in which they came; after a rest up to BURST go out at once.
-//   R2  Where the implementation asks for later (429), no other call of the account goes out until then.
-//   R3  A call that is put off keeps its place: however many wait, each is put off once, and not until its attempts are spent.
+//   ONEBOT11-PACE-1  Calls are `1 / perSecond` apart, in order of arrival. After an idle time up to BURST go out at once.
+//   ONEBOT11-PACE-2  After a rate limit (429), no call of the account goes out before its end.
+//   ONEBOT11-PACE-3  A postponed call keeps its slot. So however many wait, each is postponed once, and does not exhaust its attempts.
 import { keepNewest } from '../../../sdk/platform/keep-newest.ts';
 import type { Account } from '../config.ts';
 
 const BURST = 3;
 const MOST_WAIT_MS = 20_000;
 const MOST_PUT_OFF = 100_000;
-/** A place that is longer past is none any more: after an outage all of them would go out at once. */
+/** A slot expires this long after its time. Otherwise all postponed calls would go out at once after an outage. */
 const LATE_MS = 5_000;
 
 interface Line {
-  /** Of the next place that is free. */
+  /** Monotonic time of the next free slot. */
   nextAt: number;
-  /** R2. */
+  /** End of a rate limit (429). No call goes out before it. */
   quietUntil: number;
-  /** R3: places by key. */
+  /** Slots of postponed calls, by key. */
   readonly kept: Map<string, number>;
 }
 const lines = new WeakMap<Account, Line>();
@@ -29,7 +29,7 @@ function lineOf(account: Account): Line {
   return line;
 }
 
-/** How long a call waits that comes now, or that it has to come again after; it has its place either way. */
+/** Reserves a slot. Returns the wait before the call, or the time after which the call must come again. */
 export function placeInLine(
   account: Account,
   key: string,
@@ -53,7 +53,7 @@ function takePlace(line: Line, { perSecond }: Account, now: number): number {
   return at;
 }
 
-/** R2. */
+/** Postpones all calls of the account until the end of a rate limit. */
 export function putOff(account: Account, until: number): void {
   const line = lineOf(account);
   line.quietUntil = Math.max(line.quietUntil, until);

@@ -1,10 +1,11 @@
-// One connection of an account over WebSockets: one for everything, or one for calls and one for events, whoever opened them.
+// One connection of an account over WebSockets: one socket for everything, or one for calls and one for events. Either side may open them.
 //
-//   W1  Of each role there is one socket: a newer one takes the place of the older, which is closed. A platform that comes again has lost
-//       the older one, whether we have noticed or not. The end of the socket that stands ends the connection.
-//   W2  A heartbeat that stays away for LATE_BEATS of its intervals ends the connection; before the first one none is waited for.
-//   W3  A bot that is offline at the implementation ends the connection: sends wait. One that is online and not well is `degraded`.
-//   W4  Events of another bot than the connection's are left out, and said once.
+//   ONEBOT11-SESSION-1  Each role has one socket. A newer one replaces the older one, which is closed: an implementation that reconnects has lost the
+//                       older one. The connection ends when a current socket closes.
+//   ONEBOT11-SESSION-2  The connection ends if no heartbeat arrives for LATE_BEATS intervals. Heartbeats are expected only after the first one.
+//   ONEBOT11-SESSION-3  If the bot is offline at the implementation, the connection ends and sends wait. If it is online but not well, the account is
+//                       `degraded`.
+//   ONEBOT11-SESSION-4  Events of another bot are dropped. That is logged once.
 import { randomUUID } from 'node:crypto';
 import type { Arrival, Link } from '../../../sdk/index.ts';
 import { isObject, type Json, objectAt, textAt } from '../../../sdk/platform/foreign-json.ts';
@@ -21,21 +22,21 @@ import { Calls } from './calls.ts';
 import type { Channel } from './channel.ts';
 
 const LATE_BEATS = 3;
-/** As over HTTP. */
+/** Same limit as for events over HTTP. */
 const MOST_EVENT_LENGTH = 1_048_576;
 const SERVICE_RESTART = 1012;
 
 export type SessionLink = Pick<Link<Account>, 'account' | 'cursor' | 'log' | 'receive' | 'online' | 'degraded'>;
 
 export class Session {
-  /** Both calls and events have their socket. */
+  /** Resolves when calls and events both have a socket. */
   readonly ready: Promise<void>;
-  /** Rejects with what ended the connection. */
+  /** Rejects with the reason that ended the connection. */
   readonly ended: Promise<never>;
   readonly events: EventStore;
-  /** Where the account was up to when the connection began. */
+  /** Last seen second of each conversation when the connection began. */
   readonly since: ReadonlyMap<string, number>;
-  /** Undefined where nobody asks for a history. */
+  /** Undefined if the account does not catch up on missed messages. */
   readonly seen: Seen | undefined;
   readonly #link: SessionLink;
   readonly #timing: Timing;
@@ -59,7 +60,7 @@ export class Session {
     this.ended = new Promise((_resolve, reject) => {
       this.#end = reject;
     });
-    this.ended.catch(() => {}); // whoever waits for it hears of it
+    this.ended.catch(() => {}); // prevents an unhandled rejection
     this.seen = link.account.catchUp ? new Seen(link.cursor) : undefined;
     this.since = this.seen?.places() ?? new Map();
     this.events = new EventStore({
@@ -73,18 +74,18 @@ export class Session {
         this.#awaitBeat();
       },
     });
-    if (this.since.size > 0) this.events.hold(); // history.ts releases them
+    if (this.since.size > 0) this.events.hold(); // held until missed messages are fetched
   }
 
   get self(): string | undefined {
     return this.#self;
   }
-  /** The number of the bot, once the implementation has said it. */
+  /** Sets the bot's QQ number, once the implementation has told it. */
   known(self: string): void {
     this.#self = self;
   }
 
-  /** W1. */
+  /** Adds a socket for a role, and closes the one it replaces. */
   attach(role: Role, channel: Channel): void {
     if (this.#isOver) return channel.close(SERVICE_RESTART, 'come again');
     const roles = role === 'universal' ? (['api', 'event'] as const) : ([role] as const);
@@ -92,7 +93,7 @@ export class Session {
     for (const one of roles) this.#channels[one] = channel;
     for (const old of former) {
       if (old === undefined) continue;
-      // Of one that was for everything the other half may still stand.
+      // A socket for everything that was replaced for one role still serves the other.
       if (Object.values(this.#channels).includes(old)) continue;
       this.#link.log.warn({ role }, 'another connection took the place of one that stood');
       old.close(1000, 'another connection took its place');
@@ -116,7 +117,7 @@ export class Session {
     this.#end(reason);
   }
 
-  /** Stores what has come, closes the sockets; resolves when both are done, or given up. */
+  /** Stores received events and closes the sockets. Resolves when both are done or have timed out. */
   async close(): Promise<void> {
     this.#isOver = true;
     clearTimeout(this.#beat);
@@ -135,12 +136,12 @@ export class Session {
     const frame = safeJson(text);
     if (!isObject(frame)) return this.#link.log.warn({ length: text.length }, 'a frame that is not JSON');
     if (frame['post_type'] !== undefined) {
-      // Answers may hold files; no event does.
+      // Answers may contain files, events never do.
       if (text.length <= MOST_EVENT_LENGTH) return this.#onEvent(frame);
       return this.#link.log.warn({ length: text.length }, 'an event that is too large is left out');
     }
     if (this.#calls.answer(frame)) return;
-    // NapCat opens the connection first, and says then that the token is wrong.
+    // NapCat accepts the connection first and then reports a wrong token.
     if (frame['retcode'] === 1403 || frame['retcode'] === 1401)
       this.fail(refusedToken(`the connection was answered with ${frame['retcode']}`));
   }
@@ -154,7 +155,7 @@ export class Session {
     this.events.add(this.#arrivalsOf(event));
   }
 
-  /** What cannot be read is kept as it came: it does not come again. */
+  /** An unreadable event is stored unchanged, because it is not sent again. */
   #arrivalsOf(event: Json): readonly Arrival[] {
     const now = Date.now();
     try {
@@ -178,14 +179,14 @@ export class Session {
     }
   }
 
-  /** W4. */
+  /** Logs once that events of another bot are dropped. */
   #foreign(bot: string): void {
     if (this.#isForeignTold) return;
     this.#isForeignTold = true;
     this.#link.log.warn({ bot, account: this.#self }, 'events of another bot are left out');
   }
 
-  /** W2, W3. */
+  /** Handles a heartbeat: restarts its timeout and reads the bot's status. */
   #onMeta(event: Json): void {
     if (event['meta_event_type'] !== 'heartbeat') return;
     const interval = numberAt(event, 'interval') ?? 0;
@@ -194,7 +195,7 @@ export class Session {
     this.status(objectAt(event, 'status'));
   }
 
-  /** W2. One that is not read cannot be seen to beat. */
+  /** Starts the timeout of the next heartbeat. None while the socket is paused, because heartbeats are not read then. */
   #awaitBeat(): void {
     clearTimeout(this.#beat);
     const limitMs = this.#beatLimitMs;
@@ -204,10 +205,10 @@ export class Session {
     }, limitMs);
   }
 
-  /** W3. Of a heartbeat, or of `get_status`. */
+  /** Status from a heartbeat or from `get_status`. Offline ends the connection, not well means `degraded`. */
   status(status: Json): void {
     if (status['online'] === false) return this.fail(new Error('the bot is offline at the implementation'));
-    if (this.#self === undefined) return; // not yet online
+    if (this.#self === undefined) return; // the connection is not online yet
     if (status['good'] === false) this.#link.degraded('the implementation says that it is not well (status.good)');
     else this.#link.online();
   }

@@ -1,10 +1,10 @@
-// The string form of messages: text with CQ codes in it, `[CQ:at,qq=10001000]`, and the pieces that it stands for. Pure.
+// The string form of messages: text with CQ codes, such as `[CQ:at,qq=10001000]`, and its pieces. Pure.
 //
-//   Q1  In text `&`, `[` and `]` are escaped, in the values of a code `,` as well; nothing else is an escape.
-//   Q2  What is no whole code is text, as it stands.
+//   ONEBOT11-CQ-CODE-1  In text `&`, `[` and `]` are escaped, in values of a code `,` as well. There are no other escapes.
+//   ONEBOT11-CQ-CODE-2  An incomplete code is plain text.
 import { type Json, textAt } from '../../../sdk/platform/foreign-json.ts';
 
-/** One piece of a message, as OneBot calls a segment: its type and what it holds. */
+/** One piece of a message (a segment in OneBot): its type and data. */
 export interface Piece {
   readonly type: string;
   readonly data: Json;
@@ -45,7 +45,7 @@ export function formatCq({ type, data }: Piece): string {
 const unescape = (text: string): string =>
   text.replace(/&(?:#91|#93|#44|amp);/g, (escape) => UNESCAPED[escape] ?? escape);
 
-/** `,key=value,…`: what is behind the first `=` is the value. */
+/** Parses `,key=value,…`. A value may contain `=`. */
 function dataOf(values: string): Json {
   const entries = values
     .split(',')

@@ -1,6 +1,6 @@
-// Reactions: QQ numbers its own faces, and names emoji by their code point. Pure.
+// Emoji for reactions. QQ numbers its own faces, and identifies emoji by code point. Pure.
 //
-// A number above MOST_FACES is a code point (👍 is 128077); one below is a face, shown to plugins as `face:76`.
+// A number above MOST_FACES is a code point (👍 is 128077). Any other is a face, which plugins see as `face:76`.
 const MOST_FACES = 2_000;
 
 export function fromEmojiId(id: string): string {
@@ -9,7 +9,7 @@ export function fromEmojiId(id: string): string {
   return String.fromCodePoint(number);
 }
 
-/** Undefined for what is neither an emoji nor a face. */
+/** Undefined if the text is neither an emoji nor a face. */
 export function toEmojiId(emoji: string): string | undefined {
   const [, face] = /^face:(\d{1,7})$/.exec(emoji) ?? [];
   if (face !== undefined) return face;

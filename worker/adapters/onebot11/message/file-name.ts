@@ -1,5 +1,5 @@
-// Files that came: how they are named to the host, and what that name leads to. Pure. The name holds all that is needed to ask for the
-// bytes, after a restart as well: the kind, the platform's own name, the address if there was one, the group.
+// Ids of incoming files, and the fields they encode. Pure. An id alone suffices to request the bytes, even after a restart.
+// The id contains the kind, the platform's file id, the URL if known, and the group.
 
 import type { FileRef } from '../../../sdk/index.ts';
 import { type Json, textAt } from '../../../sdk/platform/foreign-json.ts';
@@ -9,7 +9,7 @@ export type FileKind = 'image' | 'record' | 'video' | 'file';
 
 export interface FileName {
   readonly kind: FileKind;
-  /** The platform's own. */
+  /** The platform's id of the file. */
   readonly file: string;
   readonly url: string | undefined;
   readonly group: string | undefined;
@@ -54,7 +54,7 @@ export function fileOf(kind: FileKind, data: Json, group: string | undefined): F
   };
 }
 
-/** Undefined for a name of another kind. */
+/** Undefined if the id has another form. */
 export function readFileId(id: string): FileName | undefined {
   const mark = id.indexOf('?');
   const kind = id.slice(0, mark);
@@ -69,7 +69,7 @@ export function readFileId(id: string): FileName | undefined {
 }
 
 const isAddress = (text: string | undefined): boolean => text !== undefined && /^https?:\/\//i.test(text);
-/** Without folders; a path of the implementation's machine says nothing here. */
+/** The last segment only. A folder on the implementation's machine has no meaning here. */
 const nameOf = (text: string, fallback: string): string => /[^/\\]+$/.exec(text)?.[0] ?? fallback;
 
 function fileId({ kind, file, url, group }: FileName): string {

@@ -1,7 +1,7 @@
-// A message as it came, in either of its forms → text with its mentions, files, and what it answers. Pure.
+// Turns an incoming message, in either of OneBot's forms, into text with mentions, files and the message it answers. Pure.
 //
-//   M1  What has no text of its own (a face, a card, a position, a forward) is named in brackets, or by its link: nothing is dropped in silence.
-//   M2  A mention of the bot at the beginning is what makes the message addressed; it is no part of the text.
+//   ONEBOT11-MESSAGE-1  Pieces without text (a face, card, position or forward) are named in brackets or by their link. Nothing is dropped silently.
+//   ONEBOT11-MESSAGE-2  A leading mention of the bot makes the message addressed, and is removed from the text.
 
 import type { FileRef, Segment } from '../../../sdk/index.ts';
 import { isObject, objectAt, textAt } from '../../../sdk/platform/foreign-json.ts';
@@ -13,7 +13,7 @@ export interface Said {
   readonly text: string | readonly Segment[];
   readonly files: readonly FileRef[];
   readonly replyTo: string | undefined;
-  /** The bot is mentioned. */
+  /** Whether the bot is mentioned. */
   readonly isMeant: boolean;
 }
 
@@ -40,7 +40,7 @@ export function readMessage(message: unknown, { self, group }: SaidWhere): Said 
   return { text: joined(trimmed(segments, isMeant)), files, replyTo, isMeant };
 }
 
-/** Either form, or a single piece. */
+/** Accepts the string form, the list form, or a single piece. */
 export function piecesOf(message: unknown): readonly Piece[] {
   if (typeof message === 'string') return parseCq(message);
   const list = Array.isArray(message) ? message : [message];
@@ -51,7 +51,7 @@ export function piecesOf(message: unknown): readonly Piece[] {
 }
 
 const plain = (text: string): Segment => ({ kind: 'text', text });
-/** The endpoint is the account's own: the host puts it in. */
+/** The host fills in the account's endpoint. */
 const mentionOf = (id: string): Segment => ({ kind: 'mention', user: { endpoint: '', id } });
 
 function segmentsOf({ type, data }: Piece, qq: string | undefined): readonly Segment[] {
@@ -81,7 +81,7 @@ function segmentsOf({ type, data }: Piece, qq: string | undefined): readonly Seg
 const isBlank = (segments: readonly Segment[]): boolean =>
   segments.every((one) => one.kind === 'text' && one.text.trim() === '');
 
-/** M2: the blank behind the mention goes with it. */
+/** Removes a leading mention of the bot and the space after it. */
 function trimmed(segments: readonly Segment[], isMeant: boolean): readonly Segment[] {
   const [first, ...others] = segments;
   return isMeant && first?.kind === 'text' ? [plain(first.text.trimStart()), ...others] : segments;

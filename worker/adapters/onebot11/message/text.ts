@@ -1,5 +1,5 @@
-// Text that goes out: QQ shows no formatting, so marks are dropped, and mentions become CQ codes, which send.ts takes apart again. Code and
-// quotes have lines of their own. Pure.
+// Renders outgoing text. QQ shows no formatting, so marks are dropped, and code and quotes get their own lines.
+// Mentions become CQ codes, which are split off again before sending. Pure.
 
 import type { Rich } from '../../../sdk/index.ts';
 import { plainText, type Segment } from '../../../sdk/message.ts';
@@ -7,7 +7,7 @@ import { escapeText, formatCq } from './cq-code.ts';
 
 export function toCq({ segments }: Rich): string {
   let out = '';
-  let isOpen = false; // a block ends here
+  let isOpen = false; // text after a block needs a new line
   for (const segment of segments) {
     const isBlock = segment.kind === 'code' || segment.kind === 'quote';
     const text = segmentToCq(segment);
