@@ -172,7 +172,7 @@ describe('telegram: sending', { timeout: 590_000 }, () => {
     assert.equal(telegram.called('sendPhoto').length, 1);
   });
 
-  it('shows the buttons and the reference of files without a text, which an album takes none of (S7)', async (t) => {
+  it('shows the buttons and the reference of files without a text, which an album takes none of (TELEGRAM-SEND-7)', async (t) => {
     const { telegram, account } = await bench(t);
     const content = (): Readable => Readable.from([Buffer.from('abc')]);
     const link = { ...adapterLink(account), openFile: async () => ({ bytes: 3, content }) };
@@ -227,7 +227,7 @@ describe('telegram: sending', { timeout: 590_000 }, () => {
     assert.equal(telegram.messages(5).length, 2);
   });
 
-  it('removes what took several messages with all of them, and changes the first (S6)', async (t) => {
+  it('removes what took several messages with all of them, and changes the first (TELEGRAM-SEND-6)', async (t) => {
     const { telegram, account, send } = await bench(t);
     const link = {
       ...adapterLink(account),

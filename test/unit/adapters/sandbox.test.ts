@@ -85,7 +85,7 @@ describe('chatView', () => {
     assert.equal(view[0]?.at, '1970-01-01T00:00:00.001Z');
   });
 
-  it('applies edits, removals and reactions in place, and counts them as changes (C1, C2)', () => {
+  it('applies edits, removals and reactions in place, and counts them as changes (CHAT-VIEW-1, CHAT-VIEW-2)', () => {
     const rows = [
       post(1, 'one', { buttons: [{ label: 'A', token: 'a' }] }),
       post(2, 'two'),
@@ -116,7 +116,7 @@ describe('chatView', () => {
     );
   });
 
-  it("shows neither other conversations nor what is for another person's eyes (C3)", () => {
+  it("shows neither other conversations nor what is for another person's eyes (CHAT-VIEW-3)", () => {
     const room = { person: 'ann', room: 'r' };
     const inRoom = (n: number, text: string, only?: string): OutboundRow =>
       post(n, text, { conversation: 'room-r', ...(only === undefined ? {} : { only }) });

@@ -20,7 +20,7 @@ describe('SseParser', () => {
     assert.deepEqual(new SseParser().push(stream), { frames, retryMs: 250 });
   });
 
-  it('reads the same wherever the chunks are cut (P1)', () => {
+  it('reads the same wherever the chunks are cut (CONSOLE-SSE-1)', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: stream.length })), (cuts) => {
         const parser = new SseParser();
@@ -35,7 +35,7 @@ describe('SseParser', () => {
 });
 
 describe('followEvents', () => {
-  it('resumes after the last id with the token of the moment, through losses and refusals of the host (E1, E2, E3)', async (t) => {
+  it('resumes after the last id with the token of the moment, through losses and refusals of the host (CONSOLE-STREAM-1 to 3)', async (t) => {
     const seen: IncomingMessage['headers'][] = [];
     let token = 'first';
     const url = await server(t, (request, response, nth) => {
@@ -75,7 +75,7 @@ describe('followEvents', () => {
     assert.ok(seen.every((headers) => headers.cookie === undefined));
   });
 
-  it('ends at 401 and 403, and says so once (E1)', async (t) => {
+  it('ends at 401 and 403, and says so once (CONSOLE-STREAM-1)', async (t) => {
     let requests = 0;
     const url = await server(t, (_request, response) => {
       requests += 1;
@@ -97,7 +97,7 @@ describe('followEvents', () => {
     assert.deepEqual([refused, requests], [[401], 1]);
   });
 
-  it('takes silence of two heartbeats for a loss (E3)', async (t) => {
+  it('takes silence of two heartbeats for a loss (CONSOLE-STREAM-3)', async (t) => {
     let connections = 0;
     const url = await server(t, (_request, response) => {
       connections += 1;

@@ -6,7 +6,7 @@ import { type Block, type Inline, parseInline, parseMarkdown, safeUrl } from '..
 const text = (value: string): Inline => ({ kind: 'text', text: value });
 
 describe('parseMarkdown', () => {
-  it('reads what bots write (M1)', () => {
+  it('reads what bots write (CONSOLE-MARKDOWN-1)', () => {
     assert.deepEqual(parseInline('a **b _c_** ~~d~~ `e*f` [g](https://example.org/x?y=1)'), [
       text('a '),
       { kind: 'mark', mark: 'strong', children: [text('b '), { kind: 'mark', mark: 'em', children: [text('c')] }] },
@@ -45,7 +45,7 @@ describe('parseMarkdown', () => {
     ]);
   });
 
-  it('leads to no address but http, https and mailto (M2)', () => {
+  it('leads to no address but http, https and mailto (CONSOLE-MARKDOWN-2)', () => {
     const hostile = [
       'javascript:alert(1)',
       'JaVaScRiPt:alert(1)',
@@ -76,7 +76,7 @@ describe('parseMarkdown', () => {
     ]);
   });
 
-  it('loses nothing but signs, whatever the text (M4)', () => {
+  it('loses nothing but signs, whatever the text (CONSOLE-MARKDOWN-4)', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('a', '*', '_', '~', '`', '```', '[', ']', '(', ')', '\\', '\n', '>', ' ') }),

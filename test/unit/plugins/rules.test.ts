@@ -15,7 +15,7 @@ const command = (name: string, more: Partial<CommandHelp> = {}): CommandHelp => 
 });
 
 describe('help', () => {
-  it('lists all commands by name, and says who may use them (H2)', () => {
+  it('lists all commands by name, and says who may use them (HELP-2)', () => {
     assert.equal(
       helpList([command('stop', { who: 'operator' }), command('echo', { usage: '/echo <text…>' })]),
       '/echo <text…>  Does echo\n/stop  Does stop (operators)',
@@ -23,14 +23,14 @@ describe('help', () => {
     assert.equal(helpList([]), 'There are no commands here.');
   });
 
-  it('tells two commands of one name apart (H3)', () => {
+  it('tells two commands of one name apart (HELP-3)', () => {
     assert.equal(
       helpList([command('x', { slot: 'b' }), command('x', { slot: 'a' })]),
       '/x  Does x [a]\n/x  Does x [b]',
     );
   });
 
-  it('explains one command, by name or alias, with or without prefix, in any case (H1)', () => {
+  it('explains one command, by name or alias, with or without prefix, in any case (HELP-1)', () => {
     const commands = [command('remind', { aliases: ['in'], usage: '/remind <in> <text…>' })];
 
     for (const wanted of ['remind', '/remind', 'IN', ' !in'])

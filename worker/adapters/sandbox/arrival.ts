@@ -1,7 +1,8 @@
-// What people write on the chat page and in `svc chat` → what arrives. Pure.
+// Converts lines and presses of the chat page and `svc chat` to arrivals. Pure.
 //
-//   A person alone talks to the bot in `dm-<person>`; in a room everybody sees everything, and the bot is spoken to by "svc: …" or "@svc …".
-//   The delivery is the client's: a repeat of it by the same person is the same line.
+//   SANDBOX-ARRIVAL-1  A private conversation is `dm-<person>`. In a room every person sees every message.
+//                      There a line addresses the bot if it starts with "svc: …" or "@svc …".
+//   SANDBOX-ARRIVAL-2  The client makes the delivery id. The same id from the same person is the same line.
 import type { Arrival } from '../../sdk/index.ts';
 
 export interface Place {
@@ -22,7 +23,7 @@ export interface Pressed extends Place {
 
 const SPOKEN_TO = /^\s*(?:@svc\b[,:]?|svc[,:])\s*/i;
 
-/** The conversation's id: rooms and persons never share one. */
+/** Id of the conversation. The prefixes keep rooms and persons apart. */
 export function conversationId({ person, room }: Place): string {
   return room === undefined ? `dm-${person}` : `room-${room}`;
 }

@@ -1,14 +1,15 @@
-// What a person sees in a conversation: stored arrivals and sent outbox rows, folded. Pure.
+// Builds a person's view of a conversation from stored arrivals and sent outbox rows. Pure.
 //
-//   C1  A message stands where it first came; its `n` is that of its last change, so that "after n" finds edits of old messages too.
-//   C2  A removed message keeps its place, without text or buttons. Changes of messages that are no longer stored are dropped.
-//   C3  What is for one person alone (`only`) is seen by that person alone.
-//   C4  Ids of the bot's messages start with `sandbox-`, those of people with `in-`: text of the bot is Markdown, text of people is literal.
+//   CHAT-VIEW-1  A message keeps its first position. Its `n` is that of its last change, so "after n" also returns edits of old messages.
+//   CHAT-VIEW-2  A removed message stays in the list without text and buttons. Changes of messages no longer stored are dropped.
+//   CHAT-VIEW-3  Only the addressee sees a message with `only`.
+//   CHAT-VIEW-4  Ids of the bot's messages start with `sandbox-`, ids of people's messages with `in-`.
+//                The bot's text is Markdown, people's text is literal.
 import { type Arrival, type Outgoing, type Segment } from '../../sdk/index.ts';
 import { conversationId, type Place } from './arrival.ts';
 
 export interface InboundRow {
-  /** Grows in the order in which rows became visible, common to both kinds of rows. */
+  /** Grows in the order in which rows became visible. Both kinds of rows share the sequence. */
   readonly n: number;
   /** Epoch milliseconds. */
   readonly at: number;
@@ -19,7 +20,7 @@ export interface OutboundRow {
   readonly at: number;
   readonly call: Outgoing;
 }
-/** As `ChatMessage` of the HTTP interface. */
+/** Same shape as `ChatMessage` of the HTTP interface. */
 export interface ChatMessage {
   readonly n: number;
   readonly id: string;
@@ -37,12 +38,12 @@ export interface ChatMessage {
 
 export const BOT = 'svc';
 
-/** What `send` answers for this key, and what edits, presses and reactions name. */
+/** Message id for an idempotency key. Edits, presses and reactions refer to it. */
 export function sandboxMessageId(key: string): string {
   return `sandbox-${key}`;
 }
 
-/** Messages of the place, oldest first. Rows of other conversations are ignored. */
+/** Messages of the conversation, oldest first. Rows of other conversations are ignored. */
 export function chatView(
   inbound: readonly InboundRow[],
   outbound: readonly OutboundRow[],

@@ -1,7 +1,7 @@
-// sandbox: chatting with the bot without any platform, on the chat page and with `svc chat`.
+// sandbox: adapter for a chat without any platform, on the chat page and with `svc chat`.
 //
-// There is nothing outside to send to: the row of the outbox is the message. So `send` only accepts, and may be repeated; what a person
-// sees is folded from stored rows (chat-view.ts). Lines of people come in as arrivals (arrival.ts) that the host stores like any other.
+// No platform receives the messages: the outbox row itself is the message. `send` therefore only accepts, and a retry is harmless.
+// People's lines are stored as arrivals (arrival.ts). chat-view.ts builds a person's view from the stored rows.
 import { defineAdapter } from '../../sdk/index.ts';
 import { conversationId } from './arrival.ts';
 import { sandboxMessageId } from './chat-view.ts';

@@ -1,10 +1,11 @@
-// Who administers the workspace, as Slack says it (`users.info`), kept for some minutes: no event tells it, and commands may be for
-// administrators alone. Asked of persons of the own workspace who want something of the bot.
+// Administrators of the workspace. Slack has no event for them, so `users.info` is asked and its answer kept for ten minutes.
+// A person is looked up only if an arrival of that person wants something of the bot. Members of other workspaces never count.
 //
-//   M1  What came over a socket, or out of the history, waits for the answer, but PATIENCE_MS at most: Slack shows a failure after three seconds.
-//       While answers are late, it does not wait. A delivery over HTTP is read without a question: a person who is not known is asked about
-//       then, and until the answer is no administrator.
-//   M2  Where Slack cannot be asked (no scope, too many calls, no answer), it is left alone for a while. What it said last holds for a day.
+//   SLACK-ADMINS-1  Arrivals from a socket or the history wait for the answer, at most PATIENCE_MS: Slack reports a failure after 3 s.
+//                   After a late answer, arrivals do not wait for FAILED_MS. A delivery over HTTP never waits.
+//                   A person without an answer is not an administrator.
+//   SLACK-ADMINS-2  After a failed lookup (missing scope, rate limit, no answer) Slack is not asked for a while.
+//                   The previous answer stays valid for a day.
 
 import type { Arrival, Link, Segment } from '../../sdk/index.ts';
 import { type Json, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -14,14 +15,14 @@ import { call } from './client.ts';
 import type { Account } from './config.ts';
 
 const KEPT_MS = 600_000;
-/** M2. */
+/** Validity of a former answer while Slack cannot be asked. */
 const LAST_WORD_MS = 86_400_000;
 const FAILED_MS = 60_000;
 const MOST_PERSONS = 2_500;
 const MOST_AT_ONCE = 32;
 const PATIENCE_MS = 1_000;
 
-/** True for an administrator; otherwise for how long Slack is not to be asked again. Rejects without an answer. */
+/** Resolves to true for an administrator, else to false or the time without lookups. Rejects if there was no answer. */
 export type AskPerson = (user: string) => Promise<boolean | { readonly restMs: number }>;
 
 interface Person {
@@ -33,11 +34,11 @@ interface Person {
 export class Admins {
   readonly #known = new Map<string, Person>();
   readonly #asked = new Map<string, Promise<void>>();
-  /** While a connection stands. */
+  /** Set while the account is connected. */
   #ask: AskPerson | undefined;
-  /** M2. */
+  /** No lookups before this time, monotonic ms. */
   #restUntil = 0;
-  /** M1: answers are late until then. */
+  /** Lookups are late: arrivals do not wait before this time, monotonic ms. */
   #lateUntil = 0;
 
   open(ask: AskPerson): void {
@@ -48,7 +49,7 @@ export class Admins {
     if (this.#ask === ask) this.#ask = undefined;
   }
 
-  /** The same arrivals, with the administrators that are known; who is not known is asked about. */
+  /** Returns the arrivals with known administrators marked, and starts a lookup for unknown persons. */
   marked(arrivals: readonly Arrival[], now: number): readonly Arrival[] {
     void this.#learn(this.#unknownIn(arrivals, now), now);
     return arrivals.map((arrival) => {
@@ -58,7 +59,7 @@ export class Admins {
     });
   }
 
-  /** M1. Resolves when the persons of these arrivals are known, or cannot be. Never rejects. */
+  /** Resolves when the persons of these arrivals are looked up, or after PATIENCE_MS. Never rejects. */
   async prepare(arrivals: readonly Arrival[], now: number): Promise<void> {
     const unknown = this.#unknownIn(arrivals, now);
     const learned = this.#learn(unknown, now);
@@ -84,7 +85,7 @@ export class Admins {
       await Promise.all(users.slice(from, from + MOST_AT_ONCE).map((user) => this.#learnOne(user, now)));
   }
 
-  /** One question at a time for each person. Never rejects. */
+  /** At most one lookup for each person at a time. Never rejects. */
   #learnOne(user: string, now: number): Promise<void> {
     const asked = this.#asked.get(user);
     const isResting = now < this.#restUntil || this.#asked.size >= MOST_AT_ONCE;
@@ -110,11 +111,11 @@ export class Admins {
   }
 }
 
-/** Apps that speak without one, and Slack itself, are no persons. */
+/** Apps without a user, and Slack itself, are not persons. */
 const PERSON = /^[UW][A-Z0-9]+$/;
 const SLACK = 'USLACKBOT';
 
-/** The person who wants something of the bot: by a command, by its name, by an answer to it, in private, by a button. */
+/** The person who wants something of the bot: by a command, a mention, a reply to the bot, a private message or a button. */
 function personAsking(arrival: Arrival): string | undefined {
   const { id, self } = arrival.user;
   if (self === true || id === SLACK || !PERSON.test(id)) return undefined;
@@ -137,7 +138,7 @@ export function adminsOf(account: object): Admins {
   return known;
 }
 
-/** M1, for what may wait. */
+/** Looks the persons up and marks administrators. Only for arrivals that may wait. */
 export async function withAdmins(account: object, arrivals: readonly Arrival[]): Promise<readonly Arrival[]> {
   const admins = adminsOf(account);
   const now = performance.now();
@@ -145,10 +146,10 @@ export async function withAdmins(account: object, arrivals: readonly Arrival[]):
   return admins.marked(arrivals, now);
 }
 
-/** Accounts that were told that they lack the scope. */
+/** Accounts that were warned about the missing scope. */
 const told = new WeakSet<object>();
 
-/** Asks Slack, in the name of an account of this workspace. Says once that the app may not ask. */
+/** Lookup through this account of the workspace. A missing scope is logged once an account. */
 export function askFor(link: Link<Account>, workspace: string | undefined): AskPerson {
   return async (user) => {
     const answer = await call(link, 'users.info', { user });
@@ -162,7 +163,7 @@ export function askFor(link: Link<Account>, workspace: string | undefined): AskP
   };
 }
 
-/** In channels that are shared with others somebody may administer another workspace, and which one is not told in an app of an organisation. */
+/** In a shared channel a person may administer another workspace, so only members of this workspace count. */
 function isAdminOf(user: Json, workspace: string | undefined): boolean {
   const teams: unknown = objectAt(user, 'enterprise_user')['teams'];
   const isOurs =

@@ -1,8 +1,9 @@
-// A post whose attempt before may have reached Slack: looked for by the key that every message of ours carries in its metadata.
+// Finds a post whose earlier attempt may have reached Slack. Every message of ours carries its idempotency key in its metadata.
 //
-//   R1  Looked through is what was said since the host stored the post, and no more than MOST_PAGES of it. A channel is told from its newest
-//       message on, a thread from its root and then from that time on.
-//   R2  Where Slack asks to wait between two pages, the next attempt goes on with the page that was due: what is newer by then is not ours.
+//   SLACK-AGAIN-1  The search covers messages since the host stored the post, at most MOST_PAGES pages.
+//                  Slack lists a channel from the newest message on, and a thread with its root first.
+//   SLACK-AGAIN-2  If Slack asks to wait between two pages, the next attempt continues with the due page.
+//                  Newer messages are not ours, so skipping them is safe.
 
 import type { Link, Outgoing } from '../../sdk/index.ts';
 import { type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -14,13 +15,13 @@ import { messageId } from './place.ts';
 const TYPE = 'svc_message';
 const PAGE = 200;
 const MOST_PAGES = 5;
-/** Our clock and Slack's may be so far apart. */
+/** Allowed difference between our clock and Slack's. */
 const MARGIN_MS = 600_000;
 const MOST_KEPT = 1_000;
 
 export interface Place {
   readonly channel: string;
-  /** The root. */
+  /** Timestamp of the thread's first message. */
   readonly thread: string | undefined;
 }
 
@@ -28,20 +29,20 @@ type Later = Extract<Answer, { kind: 'later' }>;
 interface Search {
   readonly channel: string;
   readonly thread: string | undefined;
-  /** Seconds. */
+  /** Epoch seconds. */
   readonly oldest: number;
 }
 interface Page {
   readonly number: number;
   readonly cursor: string | undefined;
 }
-/** R2: by endpoint and key. */
+/** The page at which the next attempt continues, by endpoint and idempotency key. */
 const due = new Map<string, Page>();
 
-/** What a message is known by, and nobody sees. */
+/** Message metadata that holds the idempotency key. Slack's clients do not show it. */
 export const metadataOf = ({ key }: Pick<Outgoing, 'key'>): object => ({ event_type: TYPE, event_payload: { key } });
 
-/** The name of the message that is there already. Undefined when there is none, or when the app may not look. */
+/** Name of the message if it was posted. Undefined if it was not, or if the app may not read the history. */
 export async function postedBefore(
   { key, search: since }: Pick<Outgoing, 'key' | 'search'>,
   place: Place,
@@ -74,7 +75,7 @@ function ask({ channel, thread, oldest }: Search, { cursor }: Page, link: Link<A
     : call(link, 'conversations.replies', { ...common, ts: thread, oldest: oldest.toFixed(6) });
 }
 
-/** R1. */
+/** Undefined after the last page, at MOST_PAGES, or once a channel's page reaches messages older than the post. */
 function pageAfter({ number }: Page, json: Json, { thread, oldest }: Search): Page | undefined {
   const cursor = textAt(objectAt(json, 'response_metadata'), 'next_cursor') ?? '';
   const isOlder = thread === undefined && listAt(json, 'messages').some((one) => Number(one['ts']) < oldest);
@@ -86,7 +87,7 @@ function isOurs(message: Json, key: string): boolean {
   return metadata['event_type'] === TYPE && objectAt(metadata, 'event_payload')['key'] === key;
 }
 
-/** Of a person: the channel that the bot has with them. */
+/** For a person's id, returns the channel of the direct messages with that person. */
 async function channelOf(id: string, link: Link<Account>): Promise<string | Later | undefined> {
   if (!/^[UW]/.test(id)) return id;
   const answer = await call(link, 'conversations.open', { users: id });

@@ -1,8 +1,8 @@
-// What a message holds beside its text: messages that were forwarded with it, and the words of an app that has no others. Pure.
+// Attachments of a message: forwarded messages, and content that an app sends without a text. Pure.
 //
-//   A1  A forwarded message is an attachment with `is_share`, its text and files in it; the text of the message is what was written above it, or
-//       nothing. A link to a message that Slack has unfolded is none: its words were not said again.
-//   A2  Other attachments are what an app shows in place of a text, and count where there is none.
+//   SLACK-ATTACHMENTS-1  A forwarded message is an attachment with `is_share` that holds its text and files.
+//                        The outer text is the sender's own and may be empty. An unfurled link to a message is not forwarded content.
+//   SLACK-ATTACHMENTS-2  Other attachments hold what an app shows in place of a text. Such content counts only if the text is empty.
 
 import type { Segment } from '../../sdk/index.ts';
 import { type Json, listAt, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -11,7 +11,7 @@ import { plainOf, segmentsOf } from './text.ts';
 const forwardedIn = (spoken: Json): readonly Json[] =>
   listAt(spoken, 'attachments').filter((one) => one['is_share'] === true);
 
-/** What was said, with what was forwarded as quotes behind it. */
+/** The text, followed by forwarded messages as quotes. */
 export function wordsIn(spoken: Json): readonly Segment[] {
   const own = segmentsOf(textAt(spoken, 'text') ?? '');
   const quotes = forwardedIn(spoken).flatMap((one): readonly Segment[] => {
@@ -22,7 +22,7 @@ export function wordsIn(spoken: Json): readonly Segment[] {
   return own.length === 0 ? segmentsOf(attached(spoken)) : own;
 }
 
-/** Of the message itself, then of those that were forwarded. */
+/** Files of the message itself, then those of forwarded messages. */
 export const filesIn = (spoken: Json): readonly Json[] =>
   [spoken, ...forwardedIn(spoken)].flatMap((one) => listAt(one, 'files'));
 
@@ -32,7 +32,7 @@ function lineEnded(segments: readonly Segment[]): readonly Segment[] {
   return [...segments, { kind: 'text', text: '\n' }];
 }
 
-/** A2. */
+/** Text of an app's attachments, used if the message has none. */
 const attached = (spoken: Json): string =>
   listAt(spoken, 'attachments')
     .map((one) => {

@@ -1,15 +1,15 @@
-// A message with buttons, as Block Kit wants it: its text in sections, then the buttons in one row of actions. Pure.
+// Block Kit layout of a message with buttons: sections of text, then one row of buttons. Pure.
 import type { Outgoing } from '../../sdk/index.ts';
 import { literal } from './text.ts';
 
 type Buttons = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>['buttons'];
 
-/** Most that one section takes. */
+/** Slack's limit for the text of one section. */
 const SECTION = 3_000;
 const LABEL = 75;
 const FENCE = '```';
 
-/** Undefined for a message without buttons: its text is enough. */
+/** Undefined for a message without buttons, which is sent as plain text. */
 export function blocksOf(text: string, buttons: Buttons): readonly object[] | undefined {
   if (buttons.length === 0) return undefined;
   const sections = sectionsOf(text).map((part) => ({ type: 'section', text: { type: 'mrkdwn', text: part } }));
@@ -23,7 +23,7 @@ export function blocksOf(text: string, buttons: Buttons): readonly object[] | un
   return [...sections, { type: 'actions', elements }];
 }
 
-/** What is shown where blocks are not: in a notification, to a reader of screens. */
+/** Text for notifications and screen readers, which do not show blocks. */
 export const fallbackOf = (text: string, buttons: Buttons): string =>
   text === '' ? literal(buttons.map(({ label }) => label).join(' · ')) : text;
 
@@ -32,7 +32,7 @@ const shortened = (label: string): string => {
   return letters.length <= LABEL ? letters.join('') : `${letters.slice(0, LABEL - 1).join('')}…`;
 };
 
-/** Parts of one text, cut at a line, else at a word, else before what would be torn; a fence is closed and opened again. */
+/** Splits at a line break, else at a space, else before an escape or link. A code fence is closed and reopened. */
 export function sectionsOf(text: string): readonly string[] {
   const sections: string[] = [];
   let rest = text;

@@ -1,14 +1,14 @@
-// What was said while the account was away, out of Slack's history: Slack tries an event for some minutes, then never again.
+// Reads Slack's history for messages that came while the account was away. Slack repeats an event for some minutes only.
 //
-//   U1  A message of the history has the id that its event has (workspace, channel, time), so that what came already is taken once. Where the
-//       ids could differ (an app of a whole organisation, channels shared with other organisations) nothing is looked for.
-//   U2  The cursor is the time up to which all has come. It goes on every minute while the account stands, and only once what was missed is
-//       stored. It is looked back at most two days, which is less than the host remembers ids.
-//   U3  Looked through are the conversations and threads in which somebody spoke last, then the channels that the bot is in; after a short
-//       absence the first twenty alone. Slack's rate limits are waited out: the account works meanwhile, and what is caught up may come behind
-//       what was said later.
-//   U4  What was heard before is told again where the history says that it was edited since then, or that the root of a thread was taken away.
-//       It does not tell of other removals, and not when reactions came; presses and commands are over.
+//   SLACK-CATCH-UP-1  A message has the same id in the history as in its event (workspace, channel, time), so duplicates are dropped.
+//                     Nothing is read where these ids could differ: apps of a whole organisation, and channels shared with others.
+//   SLACK-CATCH-UP-2  The cursor is the time up to which everything has arrived. While the account is connected, the cursor advances every minute.
+//                     Missed messages are stored before that. The history is read at most two days back; the host keeps delivery ids longer.
+//   SLACK-CATCH-UP-3  Conversations and threads with recent messages are read first, then the bot's channels.
+//                     After a short absence only the first twenty are read. Slack's rate limits are waited out while the account works.
+//                     Missed messages may therefore arrive after newer ones.
+//   SLACK-CATCH-UP-4  An edit or a removed thread root is reported if the history shows it. The history holds no other removals
+//                     and no times of reactions. Missed button presses and commands are lost.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Arrival, Link } from '../../sdk/index.ts';
 import { type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -20,7 +20,7 @@ import type { Account } from './config.ts';
 import { arrivalsOf } from './parse.ts';
 
 const BEAT_MS = 60_000;
-/** Looked at again: clocks differ, and Slack may have been trying. */
+/** Messages within this time before the cursor are read again: clocks differ, and Slack may still have been repeating. */
 const OVERLAP_MS = 600_000;
 const MOST_BACK_MS = 2 * 86_400_000;
 const SHORT_MS = 600_000;
@@ -30,7 +30,7 @@ const PAGE = 200;
 const MOST_CHANNELS = 999;
 const MOST_PAGES = 5;
 
-/** Who the account is. */
+/** Identity of the account's bot. */
 interface Self {
   readonly workspace: string;
   readonly organisation: string | undefined;
@@ -38,7 +38,7 @@ interface Self {
   readonly botId: string | undefined;
 }
 
-/** Resolves when all is stored that was missed; goes on noting the time until the link's signal ends it. */
+/** Resolves when all missed messages are stored. Afterwards the cursor keeps advancing until the link's signal aborts. */
 export async function catchUp(link: Link<Account>, beatMs = BEAT_MS): Promise<void> {
   const { json } = needed('auth.test', await ask(link, 'auth.test', {}));
   const workspace = textAt(json, 'team_id') ?? '';
@@ -59,8 +59,9 @@ export async function catchUp(link: Link<Account>, beatMs = BEAT_MS): Promise<vo
 }
 
 /**
- * U2. A clock that jumped is a machine that slept, and a time that could not be noted a host that takes nothing in (ingress is paused, the disk
- * is full): what was said meanwhile is looked for before the time is noted. So is what Slack says that it has left out (over 30,000 events an hour).
+ * Advances the cursor. Missed messages are read first if the clock jumped (the machine slept) or the last cursor could not be stored.
+ * The latter happens while ingress is paused or the disk is full.
+ * Dropped events (over 30,000 an hour), which Slack reports, have the same effect.
  */
 async function beat(
   link: Link<Account>,
@@ -75,7 +76,7 @@ async function beat(
     if (link.signal.aborted) return;
     const now = Date.now();
     try {
-      if (isRefused) await link.receive([]); // Slack is asked for nothing as long as it could not be stored
+      if (isRefused) await link.receive([]); // reads no history before the host can store again
       if (seen.takeMissed()) isLeftOut = true;
       if (isLeftOut) await lookBack(link, self, at - SHORT_MS);
       else if (isRefused || now - at > 3 * beatMs + OVERLAP_MS / 2) await lookBack(link, self, at);
@@ -90,7 +91,7 @@ async function beat(
   }
 }
 
-/** U3. */
+/** Reads the history since `at`, less the overlap, and stores the missed messages. */
 async function lookBack(link: Link<Account>, self: Self, at: number): Promise<void> {
   const now = Date.now();
   const oldest = Math.max(at - OVERLAP_MS, now - MOST_BACK_MS);
@@ -98,7 +99,7 @@ async function lookBack(link: Link<Account>, self: Self, at: number): Promise<vo
   const places = await placesOf(link, seenOf(link.account), most);
   let messages = 0;
   let refused = 0;
-  // Grows by the threads that are found.
+  // The loop adds threads to `places` as it finds them.
   for (const place of places) {
     const found = await historyOf(link, place, oldest);
     if (found === undefined) {
@@ -120,7 +121,7 @@ async function lookBack(link: Link<Account>, self: Self, at: number): Promise<vo
     link.log.warn(told, 'there are more conversations than are looked through for what was missed');
 }
 
-/** Those with answers since then. */
+/** Threads with a reply since `oldest`. */
 const threadsIn = (messages: readonly Json[], place: string, oldest: number): readonly string[] =>
   place.includes(':')
     ? []
@@ -143,13 +144,13 @@ async function placesOf(link: Link<Account>, seen: Seen, most: number): Promise<
   return new Set([...new Set([...spoken, ...own])].slice(0, most));
 }
 
-/** U1. */
+/** In a shared channel a message's id may differ between event and history. */
 const isShared = (channel: Json): boolean =>
   ['is_ext_shared', 'is_org_shared', 'is_pending_ext_shared'].some((key) => channel[key] === true);
 
 /**
- * Of a channel or a thread, oldest first; undefined when the app may not look. A channel is told from its newest message on, so the last page
- * holds what is older, too; a thread with its root, whenever that was said.
+ * Messages of a channel or thread, oldest first. Undefined if the app may not read it.
+ * Slack lists a channel from the newest message on, so the last page also holds older ones. A thread always includes its root.
  */
 async function historyOf(link: Link<Account>, place: string, oldest: number): Promise<readonly Json[] | undefined> {
   const [channel = '', ts] = place.split(':');
@@ -181,11 +182,11 @@ interface Of {
   readonly self: Self;
   readonly account: Account;
   readonly oldest: number;
-  /** Until then all that was said has come. */
+  /** Everything up to this time has arrived, epoch ms. */
   readonly heard: number;
 }
 
-/** As its events would have been. */
+/** Arrivals of a message in the history, equal to those of its events. */
 function arrivalsIn(message: Json, of: Of): readonly Arrival[] {
   const at = timeOf(message['ts']);
   const isGone = textAt(message, 'subtype') === 'tombstone';
@@ -195,7 +196,7 @@ function arrivalsIn(message: Json, of: Of): readonly Arrival[] {
   const change = { subtype: 'message_changed', message, ...(editedAt === undefined ? {} : { event_ts: editedAt }) };
   return [
     ...(!isGone && at >= of.oldest ? asEvent(message, of) : []),
-    ...(isChanged && at <= of.heard ? asEvent(change, of) : []), // U4
+    ...(isChanged && at <= of.heard ? asEvent(change, of) : []), // edits and removals of messages that arrived before
   ];
 }
 
@@ -214,7 +215,7 @@ function asEvent(event: Json, { place, self, account }: Of): readonly Arrival[] 
   return arrivalsOf(payload, account, Date.now());
 }
 
-/** U3. */
+/** Calls a method and waits out rate limits. */
 async function ask(
   link: Link<Account>,
   method: string,

@@ -1,12 +1,12 @@
-// What Slack says of an account (`svc doctor --endpoint`): whose tokens they are and what they may not do. It asks auth.test, and in Socket
-// Mode for an address that it does not open: Slack would hand a part of the events to that socket.
+// Checks of a Slack account for `svc doctor --endpoint`: the owner of the tokens and missing scopes, through `auth.test`.
+// In Socket Mode the check also requests a socket address. The socket is not opened, because Slack would send events to it.
 
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
 import { isObject, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
 import { type Answer, call } from './client.ts';
 import { type Account, accountFault } from './config.ts';
 
-/** What the bot cannot do without each scope. */
+/** The bot's ability that each scope gives. */
 const SCOPES: Readonly<Record<string, string>> = {
   'chat:write': 'say anything',
   'chat:write.public': 'answer commands in public channels that it is not in',

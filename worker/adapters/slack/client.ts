@@ -1,9 +1,9 @@
-// Calls of the Web API through Slack's own client, which is loaded at the first one: who has no Slack account does not pay for it.
+// Calls of Slack's Web API through Slack's own client. The client is loaded at the first call, so other hosts never load the package.
 //
-//   W1  One call is one request: the client's own retries are off, because the host repeats.
-//   W2  What is known not to have happened has an answer: `later` where Slack asks to wait, `refused` with Slack's word for it. What may have
-//       happened throws. A token that is refused throws `accountFailed`.
-//   W3  The client writes no log of its own, and a call ends with the connection of its account.
+//   SLACK-CLIENT-1  One call is one request. The client's own retries are off, because the host retries.
+//   SLACK-CLIENT-2  A call that certainly had no effect is answered: `later` for a rate limit, `refused` with Slack's error.
+//                   A call that may have had an effect throws. A refused token throws `accountFailed`, which stops the account.
+//   SLACK-CLIENT-3  The client writes no log of its own. A call is aborted when the account's connection ends.
 import type { FetchFunction, WebClient, WebClientOptions } from '@slack/web-api';
 import { accountFailed, type Link, type Secret } from '../../sdk/index.ts';
 import { isObject, type Json, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -21,11 +21,11 @@ export type Answer =
   | { readonly kind: 'refused'; readonly error: string; readonly reason: string };
 
 const TIME_LIMIT_MS = 30_000;
-/** By then the client has ended its call itself. */
+/** The client ends its own call before this time. */
 const LEFT_ALONE_MS = TIME_LIMIT_MS + 1_000;
 const DEFAULT_WAIT_SECONDS = 5;
 
-/** Of the account itself; Slack's own client for Socket Mode gives up on these, too. */
+/** Errors of the account itself. Slack's own Socket Mode client gives up at these too. */
 const ACCOUNT_ERRORS = new Set([
   'account_inactive',
   'invalid_auth',
@@ -36,7 +36,7 @@ const ACCOUNT_ERRORS = new Set([
   'token_revoked',
   'user_removed_from_team',
 ]);
-/** Slack's own trouble: whether it has done the work is not known. Of a workspace that moves to an organisation it is over one day. */
+/** Slack's internal errors: the call may have had an effect. A migration of the workspace to an organisation is temporary. */
 const TROUBLE = new Set([
   'fatal_error',
   'internal_error',
@@ -45,7 +45,7 @@ const TROUBLE = new Set([
   'service_unavailable',
   'team_added_to_org',
 ]);
-/** Of refusals that do not say what helps. */
+/** Explanations for errors whose name gives no advice. */
 const MEANINGS: Readonly<Record<string, string>> = {
   channel_not_found: 'there is none of this id, or it is private and the bot is not in it',
   not_in_channel: 'invite the bot, or give the app the scope chat:write.public',
@@ -59,7 +59,7 @@ const APP_REMEDY =
 
 interface Called {
   readonly method: string;
-  /** Where the token is refused that it was called with. */
+  /** Advice for a refused token. */
   readonly remedy: string;
 }
 
@@ -74,7 +74,6 @@ const LOGGER = {
   getLevel: () => 'error',
 } as unknown as NonNullable<WebClientOptions['logger']>;
 
-/** One call of one method. */
 export async function call(caller: Caller, method: string, args: Readonly<Record<string, unknown>>): Promise<Answer> {
   const { WebClient } = await import('@slack/web-api');
   const client: WebClient = new WebClient((caller.token ?? caller.account.token).reveal(), {
@@ -95,7 +94,7 @@ export async function call(caller: Caller, method: string, args: Readonly<Record
   }
 }
 
-/** W3; and a 429 that names no time is one all the same. */
+/** Ends the request with the connection. A 429 without Retry-After gets a default, else the client would not see a rate limit. */
 const fetchFor =
   (ended: AbortSignal): FetchFunction =>
   async (url, init) => {
@@ -106,7 +105,7 @@ const fetchFor =
     return new Response(null, { status: 429, headers: { 'retry-after': String(DEFAULT_WAIT_SECONDS) } });
   };
 
-/** W2. The client's errors are told apart by their codes. */
+/** Maps the client's error codes to an answer or an error. */
 function failed({ method, remedy }: Called, error: Json, thrown: unknown): Answer {
   switch (error['code']) {
     case 'slack_webapi_rate_limited_error':
@@ -142,14 +141,14 @@ function platformFailed({ method, remedy }: Called, data: Json): Answer {
     return { kind: 'later', afterMs: (typeof retryAfter === 'number' ? retryAfter : DEFAULT_WAIT_SECONDS) * 1_000 };
   }
   if (TROUBLE.has(error)) throw new Error(`${method}: ${error}`);
-  // A page of a proxy is no answer of Slack.
+  // An error outside Slack's syntax is from a proxy.
   if (!/^[\w.:-]{1,100}$/.test(error)) throw new Error(`${method}: the answer is not Slack's`);
   const needed = textAt(data, 'needed');
   const words = needed === undefined ? MEANINGS[error] : `the app needs the scope ${needed}`;
   return { kind: 'refused', error, reason: `Slack: ${error}${words === undefined ? '' : `: ${words}`}` };
 }
 
-/** True for an address of the platform itself: alone there the token may go, and files be sent to. */
+/** Whether an address belongs to Slack. The token and files go to no other address. */
 export function isPlatformAddress(address: string, apiUrl: string): boolean {
   const api = new URL(apiUrl);
   try {

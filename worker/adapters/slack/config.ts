@@ -1,4 +1,4 @@
-// Keys of one Slack account: one app, installed in one workspace.
+// Configuration of one Slack account: one app, installed in one workspace.
 //
 //   plugins:
 //     slack:
@@ -45,7 +45,7 @@ export const account = {
 };
 export type Account = Values<typeof account>;
 
-/** What keeps this account from working at all, with its remedy. */
+/** Reason why this account cannot work at all, with its remedy. */
 export function accountFault({
   mode,
   secrets,

@@ -1,9 +1,9 @@
-// Holds an account: asks whether its token is good, then waits for its end. In Socket Mode it holds the WebSocket, too.
+// Connection of a Slack account: checks the token, then waits for the end. In Socket Mode it also holds the WebSocket.
 //
-//   C1  Slack takes its sockets away every few hours and says so before: another one is opened first, and the old one is read until then.
-//       The account stays online over it.
-//   C2  A socket that is lost without a word ends the connection: the host comes back with backoff.
-//   C3  Slack tells of tokens that are revoked, perhaps late, perhaps of others: it is asked again whether ours is good.
+//   SLACK-CONNECT-1  Slack replaces its sockets every few hours and announces that. The new socket opens first; the old one is read until then.
+//                    The account stays online throughout.
+//   SLACK-CONNECT-2  A socket lost without an announcement ends the connection. The host reconnects with backoff.
+//   SLACK-CONNECT-3  Slack's events about revoked tokens may be late or about other tokens. The account's token is therefore checked again.
 
 import { accountFailed, type Link } from '../../sdk/index.ts';
 import { textAt } from '../../sdk/platform/foreign-json.ts';
@@ -14,11 +14,11 @@ import { SlackSocket, type SocketTiming } from './arrivals/socket.ts';
 import { type Caller, call } from './client.ts';
 import { type Account, accountFault } from './config.ts';
 
-/** A socket that was asked to go this soon, this often in a row, is no renewal any more. */
+/** More than MOST_SOON replacements in a row, each within SOON_MS, count as a failure. */
 const SOON_MS = 10_000;
 const MOST_SOON = 5;
 
-/** Resolves when the link's signal ends it; throws when it is lost. Coming back is the caller's. */
+/** Resolves when the link's signal aborts. Throws when the connection is lost; the caller reconnects. */
 export async function connect(link: Link<Account>, timing: SocketTiming): Promise<void> {
   const fault = accountFault(link.account);
   if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
@@ -42,7 +42,7 @@ export async function connect(link: Link<Account>, timing: SocketTiming): Promis
   }
 }
 
-/** C3. Rejects once Slack no longer knows the token; what it does not answer now shows in the next call. */
+/** `refused` rejects once Slack no longer accepts the token. Another failure of the check is ignored: the next call shows it. */
 function watchToken(link: Link<Account>): { readonly refused: Promise<never>; readonly unwatch: () => void } {
   let fail: (error: unknown) => void = () => {};
   const refused = new Promise<never>((_, reject) => (fail = reject));
@@ -103,7 +103,7 @@ async function holdSockets(
   }
 }
 
-/** A socket that Slack has greeted. */
+/** Opens a socket and waits for Slack's hello. */
 async function open(link: Link<Account>, timing: SocketTiming): Promise<SlackSocket> {
   const { appToken, apiUrl } = link.account;
   const { json } = await need(
@@ -111,7 +111,7 @@ async function open(link: Link<Account>, timing: SocketTiming): Promise<SlackSoc
     'apps.connections.open',
   );
   const url = textAt(json, 'url') ?? '';
-  // The address is a key to the connection: it goes over TLS, but to a platform on this machine.
+  // The URL is a credential, so it requires TLS unless the configured platform itself uses plain HTTP.
   if (!url.startsWith('wss://') && !(url.startsWith('ws://') && apiUrl.startsWith('http://')))
     throw new Error('apps.connections.open gave no address of a WebSocket');
   const socket = new SlackSocket(url, link, timing);
@@ -125,7 +125,7 @@ async function open(link: Link<Account>, timing: SocketTiming): Promise<SlackSoc
   return socket;
 }
 
-/** The answer to a call without which there is no connection. */
+/** Calls a method whose failure ends the connection. */
 async function need(caller: Caller, method: string) {
   const answer = await call(caller, method, {});
   if (answer.kind === 'ok') return answer;

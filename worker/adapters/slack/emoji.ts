@@ -1,4 +1,4 @@
-// Emoji as characters, which all platforms share, and as Slack's names. Names that no character is known for stay as `:name:`. Pure.
+// Converts between emoji characters, which all platforms share, and Slack's names. Unknown names stay `:name:`. Pure.
 
 const TABLE =
   '+1 👍 -1 👎 heart ❤️ smile 😄 grinning 😀 joy 😂 rofl 🤣 slightly_smiling_face 🙂 wink 😉 blush 😊 heart_eyes 😍 thinking_face 🤔 ' +
@@ -27,7 +27,7 @@ for (let at = 0; at + 1 < words.length; at += 2) {
 
 const TONES = ['🏻', '🏼', '🏽', '🏾', '🏿'];
 
-/** With or without the sign that asks for the coloured form. */
+/** Removes the variation selector U+FE0F, which platforms use inconsistently. */
 function bare(character: string): string {
   return character.replaceAll('\ufe0f', '');
 }
@@ -40,7 +40,7 @@ export function fromSlackName(reaction: string): string {
   return tone === undefined ? character : `${bare(character)}${TONES[Number(tone) - 2] ?? ''}`;
 }
 
-/** 👍 → `+1`, `:name:` and `name` → `name`; undefined for a character that is not in the table. Workspaces name their own in any script. */
+/** 👍 → `+1`; `:name:` and `name` → `name`. Undefined for an unknown character. Custom names may use any script. */
 export function toSlackName(emoji: string): string | undefined {
   const [, quoted, plain] =
     /^:([\p{Ll}\p{Lo}\p{Lm}\p{M}\p{N}_+'-]+(?:::skin-tone-[2-6])?):$|^([a-z0-9_+'-]+(?:::skin-tone-[2-6])?)$/u.exec(

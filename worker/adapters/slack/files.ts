@@ -1,8 +1,8 @@
-// Files: up in three steps (an address, the bytes, the message that shows them), down by the id that they arrived with.
+// Files of Slack. An upload takes three steps: request an address, send the bytes, post the message. A download uses the file's id.
 //
-//   F1  The token and the bytes go to the platform's own addresses alone, whatever an answer names.
-//   F2  The bytes go out as they are read from the disk; Slack is told their number before.
-//   F3  Nobody sees a file before the last step, so what fails before it can be done again.
+//   SLACK-FILES-1  The token and the bytes go only to Slack's own addresses, whatever address an answer contains.
+//   SLACK-FILES-2  The bytes are streamed from the disk. Slack gets their length beforehand.
+//   SLACK-FILES-3  A file is invisible before the last step, so a failure before it can be retried.
 
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { fileBody } from '../../sdk/platform/file-body.ts';
@@ -19,10 +19,10 @@ type Where = { readonly channel: string; readonly thread: string | undefined };
 type Stopped = Exclude<Answer, { kind: 'ok' }>;
 
 const UPLOAD_LIMIT_MS = 50_000;
-/** Of a file, whole: Slack takes up to a gigabyte of people. */
+/** Time for a whole file. Slack accepts up to one gigabyte. */
 const FETCH_LIMIT_MS = 3_600_000;
 
-/** One message with files; its id is known when Slack has placed it at once. */
+/** Posts one message with files. The message's id is returned only if Slack has shared the files at once. */
 export async function postFiles(post: Post, { channel, thread }: Where, link: Link<Account>): Promise<SendResult> {
   const ids: { readonly id: string; readonly title: string }[] = [];
   for (const file of post.files) {
@@ -38,16 +38,16 @@ export async function postFiles(post: Post, { channel, thread }: Where, link: Li
     ...(blocks === undefined ? { initial_comment: post.text === '' ? undefined : post.text } : { blocks }),
   });
   if (answer.kind !== 'ok') return resultOf(answer);
-  const message = await placed(ids[0]?.id ?? '', link).catch(() => undefined); // it is posted: only its name is not known
+  const message = await placed(ids[0]?.id ?? '', link).catch(() => undefined); // already posted: only its id is unknown
   return { kind: 'sent', ...(message === undefined ? {} : { message }) };
 }
 
 const resultOf = (stopped: Stopped): SendResult =>
   stopped.kind === 'later' ? { ...stopped, account: true } : { kind: 'refused', reason: stopped.reason };
 
-/** The id of the file, or why there is none. */
+/** The file's id, or the reason why there is none. */
 async function upload(file: FileRef, link: Link<Account>): Promise<string | Stopped> {
-  const { bytes: length, content } = await openSized(file, link); // F2
+  const { bytes: length, content } = await openSized(file, link);
   const asked = await call(link, 'files.getUploadURLExternal', { filename: file.name, length });
   if (asked.kind !== 'ok') return asked;
   const [address, id] = [textAt(asked.json, 'upload_url'), textAt(asked.json, 'file_id')];
@@ -63,7 +63,7 @@ async function upload(file: FileRef, link: Link<Account>): Promise<string | Stop
     body: content(),
     duplex: 'half',
   };
-  // The type of fetch knows no iterables as bodies.
+  // The type of fetch does not allow iterables as bodies.
   const response = await fetch(address, request as unknown as RequestInit);
   await response.body?.cancel();
   if (response.status === 429) return { kind: 'later', afterMs: waitOf(response) };
@@ -78,7 +78,7 @@ const waitOf = (response: Response): number => {
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 5_000;
 };
 
-/** Where a file that was just shared lies. */
+/** Id of the message that shows a just uploaded file. */
 async function placed(id: string, link: Link<Account>): Promise<string | undefined> {
   const answer = await call(link, 'files.info', { file: id });
   if (answer.kind !== 'ok') return undefined;
@@ -93,7 +93,7 @@ async function placed(id: string, link: Link<Account>): Promise<string | undefin
   return undefined;
 }
 
-/** F1. Throws when Slack does not hand it over. */
+/** Downloads from Slack's addresses only. Throws if Slack does not deliver the file. */
 export async function fetchFile(file: FileRef, link: Link<Account>): Promise<ReadableStream<Uint8Array>> {
   const answer = await call(link, 'files.info', { file: file.id });
   if (answer.kind === 'later') throw new Error('files.info: Slack asks to wait');
@@ -108,7 +108,7 @@ export async function fetchFile(file: FileRef, link: Link<Account>): Promise<Rea
     headers: { authorization: `Bearer ${link.account.token.reveal()}` },
   }).catch(() => undefined);
   if (response === undefined) throw new Error(`${file.name} could not be fetched from Slack: no answer, or a redirect`);
-  // Who may not read a file gets a page to sign in.
+  // Without permission Slack answers with an HTML sign-in page.
   const isPage = /^text\/html\b/i.test(response.headers.get('content-type') ?? '') && !/html/i.test(file.mime);
   if (response.ok && !isPage) return fileBody(response, file, link);
   await response.body?.cancel();

@@ -1,8 +1,9 @@
-// slack: one app in one workspace.
+// slack: adapter for one Slack app in one workspace.
 //
-// In: over HTTP, config.ts (account) → verify.ts (signature, challenge) → parse.ts (events.ts, interactions.ts) → inbox; in Socket Mode,
-// connect.ts → socket.ts → the same parse. Out: send.ts → client.ts (Slack's own client), files.ts. Text is Slack's mrkdwn (text.ts).
-// Who administers the workspace is asked of Slack (admins.ts). What was said while the account was away: catch-up.ts, which looks where seen.ts knows that people speak.
+// Incoming over HTTP: config.ts (account) → verify.ts (signature, challenge) → parse.ts (events.ts, interactions.ts) → inbox.
+// Incoming in Socket Mode: connect.ts → socket.ts → the same parser. Outgoing: send.ts → client.ts (Slack's own client), files.ts.
+// Text is Slack's mrkdwn (text.ts). admins.ts asks Slack for the workspace's administrators.
+// catch-up.ts reads missed messages from the history, first in the conversations that seen.ts lists.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
 import { watchRefusal } from './arrivals/siblings.ts';
 import { type SocketTiming, TIMING } from './arrivals/socket.ts';
@@ -16,7 +17,7 @@ import { send } from './send.ts';
 import { toMrkdwn } from './text.ts';
 import { verify } from './verify.ts';
 
-/** The adapter; tests shorten its waits. */
+/** Creates the adapter. Tests pass shorter timeouts. */
 export function createSlack(timing: SocketTiming = TIMING): AdapterModule {
   return defineAdapter({
     name: 'slack',
@@ -38,12 +39,12 @@ export function createSlack(timing: SocketTiming = TIMING): AdapterModule {
       verify,
       parse,
       takes: ({ mode }) => mode === 'http',
-      // Anything else would be shown to the person who typed a command.
+      // Slack shows any other answer to the person who typed a command.
       answer: () => ({ status: 200, text: '' }),
     },
     connect: (link) => watchRefusal(link, () => connect(link, timing)),
     catchUp: (link) => watchRefusal(link, () => catchUp(link)),
-    // Slack takes the id of a person for the conversation with the bot, and arrivals name it so.
+    // Slack accepts a person's id as the direct conversation with the bot, and arrivals use the same id.
     direct: (user) => user,
     send: (call, link) => watchRefusal(link, () => send(call, link)),
     fetchFile,

@@ -1,14 +1,14 @@
-// What Slack delivers → what arrived. Pure, but that it is noted where people speak (seen.ts) and that a
-// token is revoked (revoked.ts), and that administrators are asked for (admins.ts). Over HTTP and over Socket Mode the payloads are the same.
+// Converts Slack's deliveries to arrivals; HTTP and Socket Mode have the same payloads. Pure except for notes about the account:
+// recent conversations (seen.ts), revoked tokens (revoked.ts) and lookups of administrators (admins.ts).
 //
-//   P1  A message arrives once, though Slack tells of one that mentions the bot twice (`message`, `app_mention`, an id each): it is known by its
-//       channel and time, and so are its edits and its removal, which the history may tell of, too. Everything else has the id of its event,
-//       command or press.
-//   P2  All ids of deliveries begin with the workspace. What came for another installation than the account's is left to that account.
-//   P3  A direct message is a conversation with the id of its person: there a person is told something in private, whoever began.
-//       Its messages are named `<channel>/<ts>`, because Slack wants the channel to change them; elsewhere `<ts>`.
-//   P4  What is signed and not of these forms arrives as `other`, without the verification token.
-//   P5  What other apps say is left out, unless the account wants it.
+//   SLACK-PARSE-1  A message arrives once, though Slack sends a mention twice (`message`, `app_mention`) with different event ids.
+//                  The ids of message, edits and removal consist of channel and time, so the history gives the same ids.
+//                  Everything else has the id of its event, command or press.
+//   SLACK-PARSE-2  Every delivery id begins with the workspace. A payload for another installation is left to that account.
+//   SLACK-PARSE-3  A direct message has the person's id as its conversation, whoever started it.
+//                  Direct messages are named `<channel>/<ts>`, because Slack needs the channel for changes. Others are named `<ts>`.
+//   SLACK-PARSE-4  A signed payload of another form arrives as `other`, without the verification token.
+//   SLACK-PARSE-5  Messages of other apps are dropped unless the account sets `bots`.
 
 import type { Arrival, RawRequest } from '../../sdk/index.ts';
 import { isObject, type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -22,7 +22,7 @@ import type { Account } from './config.ts';
 
 type Installation = Pick<Account, 'team' | 'bots'>;
 
-/** What a verified request holds. Throws when it is not what Slack sends. */
+/** Arrivals of a verified request. Throws if its form is not one of Slack's. */
 export function parse(request: RawRequest, account: Installation): readonly Arrival[] {
   return adminsOf(account).marked(heardIn(request, account), performance.now());
 }
@@ -36,7 +36,7 @@ function heardIn(request: RawRequest, account: Installation): readonly Arrival[]
   return arrivalsOf(payload === null ? Object.fromEntries(form) : safeJson(payload), account, request.receivedAt);
 }
 
-/** The same for the payload of an envelope, in which nobody is an administrator yet (admins.ts). */
+/** Arrivals of a Socket Mode payload. Administrators are not marked yet. */
 export function arrivalsOf(payload: unknown, account: Installation, now: number): readonly Arrival[] {
   if (!isObject(payload)) throw new Error('neither an event nor an interaction');
   if (!isFor(payload, account)) return [];
@@ -50,7 +50,7 @@ export function arrivalsOf(payload: unknown, account: Installation, now: number)
       : textAt(payload, 'command') !== undefined
         ? parseCommand(payload, context)
         : parseInteraction(payload, context);
-  // Ids of channels that are shared with others may be told by the other workspace: nothing can be looked for there (catch-up.ts).
+  // In a shared channel the ids may come from the other workspace, so the history cannot be matched there.
   if (payload['is_ext_shared_channel'] !== true) {
     const seen = seenOf(account);
     for (const arrival of arrivals) seen.note(arrival);
@@ -58,11 +58,11 @@ export function arrivalsOf(payload: unknown, account: Installation, now: number)
   return arrivals.map((arrival) => Object.assign({ ...arrival }, { id: `${context.workspace}/${arrival.id}` }));
 }
 
-/** P2. */
+/** Whether a payload is for the workspace or organisation of the account. */
 export const isFor = (payload: unknown, { team }: Pick<Account, 'team'>): boolean =>
   team === undefined || (isObject(payload) && [...workspaceOf(payload), ...installedIn(payload)].includes(team));
 
-/** The workspace that a payload is for, then the organisation that it belongs to. */
+/** The payload's workspace, then its organisation. */
 function workspaceOf(payload: Json): readonly string[] {
   const named = [
     textAt(payload, 'team_id'),
@@ -74,7 +74,7 @@ function workspaceOf(payload: Json): readonly string[] {
   return named.filter((id) => id !== undefined);
 }
 
-/** In a channel that is shared with others `team_id` may be theirs: whose installation is told is named here. */
+/** In a shared channel `team_id` may be the other workspace. The fields read here name the receiving installation. */
 function installedIn(payload: Json): readonly string[] {
   const named = [payload, ...listAt(payload, 'authorizations')].flatMap((one) =>
     ['context_team_id', 'context_enterprise_id', 'team_id', 'enterprise_id'].map((key) => textAt(one, key)),

@@ -1,12 +1,12 @@
-// Where something happened and who did it, in the terms of the host. Pure.
+// Common fields of an arrival: conversation, person and time. Pure.
 import type { Arrival } from '../../sdk/index.ts';
 
 export interface Context {
-  /** Id of the workspace that the delivery is for. */
+  /** Id of the workspace that receives the delivery. */
   readonly workspace: string;
-  /** When it came, for what does not say when it was sent. */
+  /** Time of receipt, for payloads without a time of their own. Epoch ms. */
   readonly now: number;
-  /** What other apps say is taken, too. */
+  /** Whether messages of other apps are accepted. */
   readonly bots: boolean;
 }
 
@@ -15,13 +15,13 @@ export interface Happened {
   readonly channel: string | undefined;
   readonly channelType?: string | undefined;
   readonly channelName?: string | undefined;
-  /** Undefined: Slack itself. */
+  /** Undefined for Slack itself. */
   readonly user: string | undefined;
   readonly userName?: string | undefined;
   readonly isSelf?: boolean;
-  /** The root of the thread. */
+  /** Timestamp of the thread's first message. */
   readonly thread?: string | undefined;
-  /** A time of Slack, `1355517523.000005`. */
+  /** Slack's timestamp, `1355517523.000005`. */
   readonly ts?: string | undefined;
 }
 
@@ -42,20 +42,20 @@ export function baseOf(happened: Happened, { now, workspace }: Context): Base {
       ...(channelName === undefined || isPrivate ? {} : { name: channelName }),
       ...(thread === undefined ? {} : { thread }),
     },
-    // Who is an administrator is marked behind this (admins.ts).
+    // Administrators are marked after parsing.
     user: { id: user, name: userName, admin: false, ...(isSelf === true ? { self: true } : {}) },
     sentAt: Number.isFinite(seconds) && seconds > 0 ? Math.floor(seconds * 1_000) : now,
   };
 }
 
-/** A direct message: its channels begin with D, and other people's are none of ours. */
+/** Ids of direct-message channels begin with D. A bot sees only its own. */
 const isDirect = (channel: string | undefined, type: string | undefined): boolean =>
   channel === undefined || type === 'im' || channel.startsWith('D');
 
-/** The name of a message in its conversation (P3 of parse.ts). */
+/** Name of a message in its conversation. In a direct message it includes the channel, which Slack needs for changes. */
 export const messageId = (channel: string, ts: string): string => (channel.startsWith('D') ? `${channel}/${ts}` : ts);
 
-/** Channel and time of a message that was named so; the channel is the conversation's where the name has none. */
+/** Channel and time of a named message. A name without a channel belongs to the conversation's channel. */
 export function readMessageId(
   message: string,
   conversation: string,

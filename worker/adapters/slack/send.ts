@@ -1,11 +1,11 @@
-// What goes out: one call of the Web API for each send, but for files, which take three (files.ts).
+// Sends through one call of Slack's Web API. Only files need three (files.ts).
 //
-//   S1  Slack drops no repeats: a post whose answer was lost is looked for first (again.ts). Files and ephemeral messages cannot be, and may
-//       show twice: `unsure` of the body decides whether they are sent again.
-//   S2  A reply is a message in the thread of what it answers to. What is for one person is an ephemeral message, which has no name later.
-//   S3  A state that is there already (a reaction, a message that is gone) is what was asked for.
-//   S4  Slack counts by method, workspace and app: where it asks to wait for a message, everything of the account waits, and none of it uses up an
-//       attempt. A reaction waits alone, and so does a post that is looked for: the history has a limit of its own.
+//   SLACK-SEND-1  Slack does not drop duplicates. If an answer was lost, the post is searched in the history first (again.ts).
+//                 Files and ephemeral messages cannot be searched, so a retry may duplicate them. The post's option `unsure` decides.
+//   SLACK-SEND-2  A reply is a message in the thread of the original. A message for one person is ephemeral and has no name for later changes.
+//   SLACK-SEND-3  A result that already exists (a reaction, a removed message) counts as sent.
+//   SLACK-SEND-4  Slack's rate limits are by method, workspace and app. If a message must wait, the whole account waits without using attempts.
+//                 A reaction waits alone, as does a searched post, because the history has a separate limit.
 
 import type { Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { type Json, textAt } from '../../sdk/platform/foreign-json.ts';
@@ -20,7 +20,7 @@ import { messageId, readMessageId } from './place.ts';
 type Post = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>;
 type Reaction = Extract<Outgoing, { readonly kind: 'react' }>;
 
-/** Throws when it may have been taken and the answer is not known, and `accountFailed` when Slack refuses the token. */
+/** Throws if Slack may have accepted the call but the answer is unknown. Throws `accountFailed` if Slack refuses the token. */
 export async function send(call: Outgoing, link: Link<Account>): Promise<SendResult> {
   switch (call.kind) {
     case 'post':
@@ -59,7 +59,7 @@ async function post(call: Post, link: Link<Account>): Promise<SendResult> {
   });
 }
 
-/** Its root. */
+/** Timestamp of the thread's first message. */
 function threadOf({ thread, replyTo, conversation }: Post): string | undefined {
   const root = thread ?? replyTo;
   return root === undefined ? undefined : readMessageId(root, conversation).ts;
@@ -69,7 +69,7 @@ async function edit(call: Post, link: Link<Account>): Promise<SendResult> {
   if (call.message === undefined) return refused('an edit of no message');
   if (call.files.length > 0) return refused('Slack adds no files to a message that is there');
   const { channel, ts } = readMessageId(call.message, call.conversation);
-  // An empty list takes away the buttons that are there.
+  // An empty list removes the existing buttons.
   const blocks = blocksOf(call.text, call.buttons) ?? [];
   const args = { channel, ts, text: fallbackOf(call.text, call.buttons), blocks };
   return resultOf(await request(link, 'chat.update', args), { message: nameOf });
@@ -84,20 +84,20 @@ async function react(call: Reaction, link: Link<Account>): Promise<SendResult> {
 }
 
 interface Reading {
-  /** The name of the message in the answer. */
+  /** Extracts the message's name from the answer. */
   readonly message?: (json: Json) => string | undefined;
-  /** Errors that say it is so already. */
+  /** Errors that mean the result already exists. */
   readonly done?: readonly string[];
 }
 
 function resultOf(answer: Answer, { message, done = [] }: Reading = {}): SendResult {
-  if (answer.kind === 'later') return { ...answer, account: true }; // S4
+  if (answer.kind === 'later') return { ...answer, account: true }; // Slack's limit is for the whole workspace and app
   if (answer.kind === 'refused') return done.includes(answer.error) ? { kind: 'sent' } : refused(answer.reason);
   const name = message?.(answer.json);
   return { kind: 'sent', ...(name === undefined ? {} : { message: name }) };
 }
 
-/** A post to a person is answered with the channel that it went to. */
+/** For a post to a person, Slack answers with the channel used. */
 function nameOf(json: Json): string | undefined {
   const [channel, ts] = [textAt(json, 'channel'), textAt(json, 'ts')];
   return ts === undefined ? undefined : messageId(channel ?? '', ts);

@@ -1,12 +1,13 @@
-// Slack's mrkdwn in both directions. Pure.
+// Converts Slack's mrkdwn in both directions. Pure.
 //
-//   T1  Incoming: `<…>` becomes what it means (person, everyone, channel, link), `&amp; &lt; &gt;` the characters; `*bold*` stays as typed.
-//   T2  Outgoing: `& < >` are escaped, so that nothing literal is a mention or a link. mrkdwn has no escape for `* _ ~` and backquotes:
-//       where one could open a run, or fence a block, a zero-width space behind it keeps it a character, but not in an address, which would no
-//       longer lead there. The same stands in `@channel` and its like, which Slack makes mentions of in blocks and in edits.
-//   T3  A link with a scheme that could run something is text.
-//   T4  A run with marks stands apart: beside a letter (of scripts without blanks, too), a full-width sign or another run Slack reads no mark. There
-//       a zero-width space is put between.
+//   SLACK-TEXT-1  Incoming: `<…>` becomes its meaning (person, everyone, channel, link); `&amp; &lt; &gt;` become characters.
+//                 `*bold*` stays as typed.
+//   SLACK-TEXT-2  Outgoing: `& < >` are escaped, so literal text creates no mention or link. mrkdwn has no escape for `* _ ~` and backquotes.
+//                 A zero-width space follows a character that could start formatting or a fence. URLs are exempt, as it would break them.
+//                 In `@channel`, `@here` and `@everyone` the space follows the @, as Slack reads mentions in blocks and edits.
+//   SLACK-TEXT-3  A link whose scheme could run something is sent as text.
+//   SLACK-TEXT-4  Slack ignores formatting signs beside a letter, a full-width character or another formatted run.
+//                 A zero-width space separates them.
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
 import { SegmentList } from '../../sdk/text/segment-list.ts';
 import { edgesOf } from '../../sdk/text/text-edges.ts';
@@ -14,12 +15,12 @@ import { edgesOf } from '../../sdk/text/text-edges.ts';
 const BROADCASTS = new Set(['here', 'channel', 'everyone']);
 const SAFE_URL = /^(?:https?|mailto|tel|slack):/i;
 const ZERO_WIDTH = '\u200b';
-/** T4. Neither blank nor a sign of ASCII that is no mark. */
+/** Characters beside which Slack ignores formatting: all but blanks and ASCII punctuation, plus the formatting signs. */
 const CLINGING = '(?:[^\\s\u200b!-/:-@[-`{-~]|[*_~`])';
 const CLINGS_BEFORE = new RegExp(`${CLINGING}$`, 'u');
 const CLINGS_BEHIND = new RegExp(`^${CLINGING}`, 'u');
 
-/** The endpoint of a person who is mentioned is put in by the host. */
+/** Segments of an incoming text. The host fills in the endpoint of mentioned persons. */
 export function segmentsOf(text: string): readonly Segment[] {
   const read = new SegmentList();
   let from = 0;
@@ -34,7 +35,7 @@ export function segmentsOf(text: string): readonly Segment[] {
   return read.segments;
 }
 
-/** What stands between angle brackets, or its text where it is no more than that. */
+/** A segment for the content of angle brackets, or its text if it has no special meaning. */
 function bracketed(inside: string): Segment | string {
   const bar = inside.indexOf('|');
   const target = bar === -1 ? inside : inside.slice(0, bar);
@@ -46,7 +47,7 @@ function bracketed(inside: string): Segment | string {
   const url = unescape(target);
   if (!/^[a-z][a-z0-9+.-]*:/i.test(url)) return `<${unescape(inside)}>`;
   if (label === '' || url === label) return { kind: 'link', text: url, url };
-  // Slack makes links of what people typed without one.
+  // Slack turns typed addresses into links by itself.
   return url.replace(/^(?:https?:\/\/|mailto:|tel:)/, '').replace(/\/$/, '') === label
     ? label
     : { kind: 'link', text: label, url };
@@ -56,7 +57,7 @@ const unescape = (text: string): string =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 const escape = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** The same as text alone. */
+/** The incoming text without formatting. */
 export const plainOf = (text: string): string =>
   segmentsOf(text)
     .map((one) => (one.kind === 'mention' ? `@${one.user === 'everyone' ? 'everyone' : one.user.id}` : textOf(one)))
@@ -65,7 +66,7 @@ export const plainOf = (text: string): string =>
 const textOf = (segment: Exclude<Segment, { kind: 'mention' }>): string =>
   segment.kind === 'link' && segment.text !== segment.url ? `${segment.text} (${segment.url})` : segment.text;
 
-/** The same without the mention of the bot that it begins with. */
+/** Removes a mention of the bot at the beginning. */
 export function withoutMention(segments: readonly Segment[], bot: string | undefined): readonly Segment[] {
   const [first, second, ...rest] = segments;
   if (first?.kind !== 'mention' || first.user === 'everyone' || first.user.id !== bot) return segments;
@@ -77,7 +78,7 @@ export function withoutMention(segments: readonly Segment[], bot: string | undef
 export const mentions = (segments: readonly Segment[], user: string): boolean =>
   segments.some((one) => one.kind === 'mention' && one.user !== 'everyone' && one.user.id === user);
 
-/** What goes into `text` of a message, as mrkdwn. */
+/** Renders the `text` field of a message as mrkdwn. */
 export function toMrkdwn({ segments }: Rich): string {
   let out = '';
   let isBehindRun = false;
@@ -125,7 +126,7 @@ function marked(text: string, marks: readonly Mark[]): string {
   const { before, inner, after } = edgesOf(text);
   if (marks.length === 0 || inner === '') return literal(text);
   const isCode = marks.includes('code');
-  // A run ends with its line, and inline code knows no other character than the end of it.
+  // Slack ends formatting at a line break, and inline code has no escape for a backquote.
   const lines = inner.split('\n').map((line) => {
     if (line.trim() === '') return line;
     const { before: left, inner: words, after: right } = edgesOf(line);
@@ -136,7 +137,7 @@ function marked(text: string, marks: readonly Mark[]): string {
   return `${before}${lines.join('\n')}${after}`;
 }
 
-/** T2. */
+/** Escapes a text so that Slack shows it without formatting, mentions or links. URLs stay usable. */
 export const literal = (text: string): string =>
   escape(text)
     .replace(

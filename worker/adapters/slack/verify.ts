@@ -1,16 +1,16 @@
-// Signatures of Slack: HMAC-SHA256 over `v0:<timestamp>:<raw body>`, in hexadecimal behind `v0=`. Pure.
+// Verifies Slack's signature: HMAC-SHA256 over `v0:<timestamp>:<raw body>`, in hexadecimal after `v0=`. Pure.
 //
-//   V1  Header and timestamp are read strictly; every secret is compared, in constant time (`verifyHmac`).
-//   V2  More than five minutes before or after the request came is refused.
-//   V3  Slack's question whether the address is ours is answered only when it is signed. The one whether its certificate is good is not signed
-//       (Slack's own receiver lets it pass): it is answered with nothing, and nothing comes of it.
+//   SLACK-VERIFY-1  Header and timestamp are parsed strictly. Every secret is compared in constant time (`verifyHmac`).
+//   SLACK-VERIFY-2  A timestamp more than five minutes from the time of receipt is refused.
+//   SLACK-VERIFY-3  Slack's URL verification is answered only if it is signed. Slack's certificate check (`ssl_check`) is unsigned.
+//                   Slack's own receiver accepts that check too. The answer is empty and nothing arrives.
 
 import { type RawRequest, type Verdict, verifyHmac } from '../../sdk/index.ts';
 import { isObject } from '../../sdk/platform/foreign-json.ts';
 import { safeJson } from '../../sdk/text/safe-json.ts';
 import type { Account } from './config.ts';
 
-/** `ok`, `handshake` with the challenge, or `refused` with a reason for the log: the client is told nothing of it. */
+/** `ok`, `handshake` with the challenge, or `refused` with a reason. The reason is logged and not sent to the client. */
 export function verify(request: RawRequest, { secrets }: Pick<Account, 'secrets'>): Verdict {
   if (request.headers['x-slack-signature'] === undefined && isCertificateCheck(request)) return CERTIFICATE_ANSWER;
   const { 'x-slack-signature': header, 'x-slack-request-timestamp': timestamp } = request.headers;
@@ -28,7 +28,7 @@ export function verify(request: RawRequest, { secrets }: Pick<Account, 'secrets'
 }
 
 const CERTIFICATE_ANSWER: Verdict = { kind: 'handshake', answer: { text: '' } };
-/** It holds a word and a token. */
+/** Size limit of a certificate check, which holds only a flag and a token. */
 const MOST_CHECK_BYTES = 1_024;
 
 function isCertificateCheck({ body, headers }: Pick<RawRequest, 'body' | 'headers'>): boolean {
@@ -40,7 +40,7 @@ function isCertificateCheck({ body, headers }: Pick<RawRequest, 'body' | 'header
   );
 }
 
-/** V3. */
+/** Answer to a signed URL verification or certificate check. Undefined for any other request. */
 function handshakeOf({ body, headers }: RawRequest): Verdict | undefined {
   if (isCertificateCheck({ body, headers })) return CERTIFICATE_ANSWER;
   const text = Buffer.from(body).toString('utf8');

@@ -1,7 +1,7 @@
-// Who administers a group, as Telegram says it, kept for some minutes: an update does not tell, and commands may be for administrators alone.
+// Administrators of a group. Updates do not contain them, so Telegram is asked and the answer kept for five minutes.
 //
-//   M1  Polling asks before what came is handed on. A webhook is read without a question: a group that is not known yet is asked about, and
-//       until the answer nobody administers it.
+//   TELEGRAM-ADMINISTRATORS-1  Polling asks before it stores the updates. A webhook never waits for an answer.
+//                              Until the answer, nobody is an administrator of an unknown group.
 import type { Update } from 'grammy/types';
 import { keepNewest } from '../../sdk/platform/keep-newest.ts';
 import { looksLikeCommand } from '../../sdk/text/command-sign.ts';
@@ -15,7 +15,7 @@ export type AskGroup = (chat: string) => Promise<readonly string[]>;
 export class Administrators {
   readonly #known = new Map<string, { readonly ids: ReadonlySet<string>; readonly until: number }>();
   readonly #asked = new Map<string, Promise<void>>();
-  /** While a connection stands. */
+  /** Set while the account is connected. */
   #ask: AskGroup | undefined;
 
   open(ask: AskGroup): void {
@@ -25,21 +25,21 @@ export class Administrators {
     if (this.#ask === ask) this.#ask = undefined;
   }
 
-  /** M1. */
+  /** Answers from memory and asks about an unknown group in the background. */
   has(chat: string, user: string, now: number): boolean {
     const known = this.#known.get(chat);
     if (known === undefined || known.until <= now) void this.#learn(chat, now);
     return known?.ids.has(user) === true;
   }
 
-  /** Resolves when the groups of these updates are known, or cannot be. */
+  /** Resolves when the groups of these updates are looked up or the lookup failed. Never rejects. */
   async prepare(updates: readonly Update[], now: number): Promise<void> {
     const chats = new Set(updates.flatMap((update) => groupAsking(update) ?? []));
     const unknown = [...chats].filter((chat) => (this.#known.get(chat)?.until ?? 0) <= now);
     await Promise.all(unknown.map((chat) => this.#learn(chat, now)));
   }
 
-  /** One question at a time for each group. Never rejects: who cannot be asked about is no administrator. */
+  /** At most one lookup for each group at a time. Never rejects: after a failure the previous answer stays, else nobody is an administrator. */
   #learn(chat: string, now: number): Promise<void> {
     const asked = this.#asked.get(chat);
     if (asked !== undefined || this.#ask === undefined) return asked ?? Promise.resolve();
@@ -58,7 +58,7 @@ export class Administrators {
   }
 }
 
-/** The group in which somebody wants something of a bot: by a command, by its name, by an answer to it, by a button. */
+/** The group in which a person wants something of a bot: by a command, a mention, a reply to a bot or a button. */
 export function groupAsking({ message, callback_query: pressed }: Update): string | undefined {
   const chat = message?.chat ?? pressed?.message?.chat;
   if (chat?.type !== 'group' && chat?.type !== 'supergroup') return undefined;

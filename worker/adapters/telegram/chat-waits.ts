@@ -1,9 +1,9 @@
-// Whose limit a 429 was. Telegram has one for each chat and one for the bot, and its answers do not say which was met.
+// Decides whose rate limit a 429 was. Telegram has a limit for each chat and one for the bot, and its answer does not tell which.
 //
-//   W1  A chat that is told to wait has met its own limit: a full group would otherwise hold everyone.
-//   W2  A second chat that is told to wait meanwhile shows that it is the limit of the bot: nothing of it goes out meanwhile, yet
-//       no longer than MOST_WHOLE_MS: they may as well be two full groups, each with its own limit, which may be long. What the bot is told after that
-//       shows it.
+//   TELEGRAM-CHAT-WAITS-1  A single waiting chat counts as its own limit. Otherwise one busy group would hold back every chat.
+//   TELEGRAM-CHAT-WAITS-2  A second waiting chat at the same time counts as the bot's limit, so the whole account waits.
+//                          The account waits at most MOST_WHOLE_MS, because the chats may be two busy groups with long limits.
+//                          If it was the bot's limit, the next send shows that.
 import type { SendResult } from '../../sdk/index.ts';
 
 const MOST_WHOLE_MS = 5_000;
@@ -11,7 +11,7 @@ const MOST_WHOLE_MS = 5_000;
 export class ChatWaits {
   readonly #until = new Map<string, number>();
 
-  /** What becomes of a send to this chat that has to wait; `now` is monotonic ms. */
+  /** Result of a send that this chat must delay. `now` is monotonic ms. */
   later(chat: string, afterMs: number, now: number): SendResult {
     for (const [known, until] of this.#until) if (until <= now) this.#until.delete(known);
     this.#until.set(chat, now + afterMs);

@@ -1,10 +1,10 @@
-// What Telegram says of an account (`svc doctor --endpoint`): whose token it is, where deliveries go and how the last one ended. Asks by getMe and
-// getWebhookInfo alone, which change nothing and take no update out of the queue.
+// Checks of a Telegram account for `svc doctor --endpoint`: owner of the token, delivery address and the last failed delivery.
+// The check calls only getMe and getWebhookInfo, which change nothing and take no updates from the queue.
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
 import { clientOf, thrown } from './client.ts';
 import { type Account, accountFault, UPDATES } from './config.ts';
 
-/** A delivery that failed this long ago is news. */
+/** A failed delivery within this time gives a warning. */
 const RECENT_MS = 3_600_000;
 
 export async function* check(account: Account, tools: CheckTools): AsyncGenerator<CheckResult> {
@@ -12,7 +12,7 @@ export async function* check(account: Account, tools: CheckTools): AsyncGenerato
   if (fault !== undefined)
     return yield { name: 'settings', status: 'error', detail: fault.reason, remedy: fault.remedy };
   const { api } = await clientOf(account);
-  // grammY's own type of a signal is that of an older library.
+  // grammY declares its signal with the type of an older library.
   const signal = tools.signal as never;
   try {
     yield* tokenChecks(await api.getMe(signal), account);
@@ -51,7 +51,7 @@ function* tokenChecks(
 }
 
 const REACH = 'is the host up, and does its address answer from outside? svc doctor --edge <url>';
-/** It was reached. */
+/** The host answered 401, so it was reached, but Telegram has another secret. */
 const SECRET_REFUSED = /\b401\b/;
 
 interface WebhookInfo {
@@ -86,7 +86,7 @@ function* webhookChecks(info: WebhookInfo, { mode }: Account, { url, endpoint }:
   yield url === undefined || at === url
     ? { name: 'webhook', status: 'ok', detail: `Telegram delivers to ${url === undefined ? hostOf(at) : at}` }
     : { name: 'webhook', status: 'error', detail: `Telegram delivers to ${hostOf(at)}, not to this host`, remedy };
-  // Without a list Telegram delivers all but a few kinds, reactions among them.
+  // Without a list Telegram delivers all kinds but a few, and reactions are among those few.
   const missing = UPDATES.filter((kind) => !(info.allowed_updates ?? []).includes(kind));
   if (missing.length > 0)
     yield { name: 'updates', status: 'warn', detail: `not asked for: ${missing.join(', ')}`, remedy };
@@ -109,7 +109,7 @@ function lastDelivery(
   };
 }
 
-/** The path of somebody else's address may hold a secret. */
+/** Only the host is shown: the path of a foreign address may hold a secret. */
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'an address that is none';
 }

@@ -1,7 +1,7 @@
-// The client of one account: grammY's API, loaded at the first use, over node:http; and what an error of it means.
+// Client of one account: grammY's API over node:http, loaded at its first use. Also classifies the client's errors.
 //
-//   C1  An error never holds the address of a call: the token is a part of it.
-//   C2  What is not Telegram's JSON (a proxy's page, an empty 429) is read by its status and Retry-After.
+//   TELEGRAM-CLIENT-1  An error never contains the address of a call, because the address contains the token.
+//   TELEGRAM-CLIENT-2  An answer without Telegram's JSON (a proxy's page, an empty 429) is read by its status and Retry-After.
 import type { Api, InputFile } from 'grammy';
 import { accountFailed } from '../../sdk/index.ts';
 import { callPlatform, type PlatformAnswer, type PlatformCall } from '../../sdk/platform/platform-call.ts';
@@ -14,7 +14,7 @@ export interface Client {
 
 const clients = new WeakMap<Account, Promise<Client>>();
 
-/** One a account. */
+/** One client for each account. */
 export function clientOf(account: Account): Promise<Client> {
   let client = clients.get(account);
   if (client === undefined) {
@@ -31,7 +31,7 @@ async function makeClient({ token, apiUrl }: Account): Promise<Client> {
   return { api: raw, InputFile };
 }
 
-/** The part of fetch that grammY uses. Its signal is of a library of its own. */
+/** The part of fetch that grammY uses. grammY's signals are not those of Node, so the abort is passed on. */
 async function callTelegram(
   url: string,
   { signal, method, headers = {}, body }: PlatformCall,
@@ -72,7 +72,7 @@ function parsed(text: string): Answer | undefined {
   }
 }
 
-/** What Telegram said, or why nothing is known of it. */
+/** Telegram's refusal, or the reason why there is no answer. */
 export type Failure =
   | { readonly kind: 'later'; readonly afterMs: number }
   | { readonly kind: 'account'; readonly error: Error }
@@ -80,17 +80,17 @@ export type Failure =
       readonly kind: 'refused';
       readonly code: number;
       readonly reason: string;
-      /** The group has become a supergroup of this id. */
+      /** New id if the group has become a supergroup. */
       readonly movedTo: string | undefined;
     }
-  /** It may have been done. */
+  /** The call may have had an effect. */
   | { readonly kind: 'unknown'; readonly error: Error };
 
 const DEFAULT_WAIT_MS = 5_000;
 const REMEDY =
   'ask @BotFather for the token (/token; /revoke makes a new one), put it into .env and reload; with a server of your own check apiUrl';
 
-/** What a server of one's own says of a method that is newer than it is: 404, as of a token that is none. */
+/** A self-hosted Bot API server answers an unknown, newer method with 404, the same status as for a wrong token. */
 const LACKING = /method not found/i;
 
 export function failureOf(error: unknown): Failure {
@@ -109,7 +109,7 @@ export function failureOf(error: unknown): Failure {
   return { kind: 'refused', code, reason: description, movedTo: moved === undefined ? undefined : String(moved) };
 }
 
-/** The error to throw where only success lets the work go on. */
+/** The error to throw where any failure ends the work. */
 export function thrown(error: unknown): Error {
   const failure = failureOf(error);
   if (failure.kind === 'account' || failure.kind === 'unknown') return failure.error;
@@ -129,7 +129,7 @@ function asTold(error: unknown): Told | undefined {
     : undefined;
 }
 
-/** C1: the code alone. */
+/** Only the error's code: its message may contain the address and with it the token. */
 function networkCode(error: unknown): string {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; depth += 1) {
     if ('code' in at && typeof at.code === 'string') return at.code;

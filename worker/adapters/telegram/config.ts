@@ -1,4 +1,4 @@
-// Keys of one Telegram account, and what they must be.
+// Configuration of one Telegram account and the rules for its values.
 //
 //   plugins:
 //     telegram:
@@ -33,7 +33,7 @@ export const account = {
 };
 export type Account = Values<typeof account>;
 
-/** Kinds of updates that Telegram is asked for. */
+/** Kinds of updates requested from Telegram. */
 export const UPDATES = [
   'message',
   'edited_message',
@@ -46,10 +46,10 @@ export const UPDATES = [
 
 const SECRET = /^[A-Za-z0-9_-]{1,256}$/;
 
-/** The bot's own user id, which is the part of a token before its colon. */
+/** The bot's user id: the part of the token before the colon. */
 export const botIdOf = ({ token }: Pick<Account, 'token'>): string => token.reveal().split(':', 1)[0] ?? '';
 
-/** What keeps this account from working at all, with its remedy. Never quotes a secret. */
+/** Reason why this account cannot work at all, with its remedy. Never quotes a secret. */
 export function accountFault(of: Account): { readonly reason: string; readonly remedy: string } | undefined {
   if (!/^\d{1,20}:[A-Za-z0-9_-]{1,200}$/.test(of.token.reveal()))
     return {
@@ -72,8 +72,8 @@ export function accountFault(of: Account): { readonly reason: string; readonly r
 
 const names = new WeakMap<Account, string>();
 
-/** Kept for as long as the account's settings live. */
+/** Kept as long as the account's settings exist. */
 export const learnUsername = (of: Account, username: string): void => void names.set(of, username);
 
-/** Without the @; undefined until Telegram was asked. */
+/** Without the @. Undefined until Telegram has answered getMe. */
 export const usernameOf = (of: Account): string | undefined => of.username ?? names.get(of);

@@ -1,13 +1,14 @@
-// The life of an account. Polling: one long poll after the other; an update is confirmed to Telegram by the next poll, which begins only once
-// it is stored with its cursor. Webhook: says whether Telegram knows an address, and stays.
+// Connection of a Telegram account. Polling: the next poll confirms an update to Telegram.
+// That poll therefore begins only after the update and its cursor are stored. Webhook: checks Telegram's state of the webhook.
 //
-//   L1  The cursor is `<bot>:<offset>`, the offset one more than the update that came last, also when it is lower than before: ids start anew
-//       after a week of silence and on another server, and Telegram then answers an offset that it does not know from the beginning.
-//   L2  A token that Telegram refuses ends the account; everything else is a lost connection, and coming back is the caller's.
-//   L3  A webhook that is set while the account polls is taken away: the configuration says that it polls. What waits is kept.
-//   L4  A webhook is asked about every ten minutes: a token that was revoked, an address that was taken away and deliveries that fail would
-//       otherwise be silence. The last two make the account degraded, and it is asked every minute until they are over, and once it is
-//       registered.
+//   TELEGRAM-CONNECT-1  The cursor is `<bot>:<offset>`, the offset being the last update's id plus one. The offset may also go down.
+//                       Ids start anew after a week of silence and on another server. Telegram then answers from the beginning.
+//   TELEGRAM-CONNECT-2  A refused token ends the account. Any other failure is a lost connection, and the caller reconnects.
+//   TELEGRAM-CONNECT-3  If a webhook is set while the account polls, the webhook is removed, as the configuration says polling.
+//                       Waiting updates are kept.
+//   TELEGRAM-CONNECT-4  A webhook is checked every ten minutes, because a revoked token or a removed address would otherwise go unnoticed.
+//                       A missing address and failing deliveries make the account degraded. Checks then follow every minute.
+//                       A registration also starts a check.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Update, WebhookInfo } from 'grammy/types';
 import { accountFailed, type CommandInfo, type Link } from '../../sdk/index.ts';
@@ -18,27 +19,27 @@ import { type Account, accountFault, botIdOf, learnUsername, UPDATES } from './c
 import { administratorsOf, arrivalsOf, contextOf } from './parse.ts';
 
 export interface Waits {
-  /** Of a webhook that is well. */
+  /** Between two checks of a working webhook. */
   readonly checkMs: number;
-  /** Of one that is not well. */
+  /** Between two checks of a failing webhook. */
   readonly recheckMs: number;
-  /** How long Telegram may keep a poll without an update. */
+  /** Longest time for which Telegram may hold a poll open without an update. */
   readonly pollSeconds: number;
-  /** For the answer to a call; to a poll once its time is over. One that does not come is a lost connection. */
+  /** Time limit for an answer; for a poll it starts after `pollSeconds`. Exceeding it is a lost connection. */
   readonly answerMs: number;
 }
 export const WAITS: Waits = { checkMs: 600_000, recheckMs: 60_000, pollSeconds: 30, answerMs: 20_000 };
 
 const MOST_COMMANDS = 100;
 const MOST_DESCRIPTION = 256;
-/** Telegram keeps the last failure after it is over, and tries again for hours. */
+/** Telegram reports the last failure even after it is over, and retries for hours. Older failures are ignored. */
 const RECENT_MS = 7_200_000;
 
-/** grammY's own type of a signal is that of an older library. */
+/** grammY declares its signal with the type of an older library. */
 const limited = (link: Pick<Link<Account>, 'signal'>, ms = WAITS.answerMs): never =>
   limitedSignal(link.signal, ms) as never;
 
-/** Resolves when the link's signal ends it; throws when the connection is lost. */
+/** Resolves when the link's signal aborts. Throws when the connection is lost. */
 export async function connect(link: Link<Account>, waits = WAITS): Promise<void> {
   const fault = accountFault(link.account);
   if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
@@ -58,10 +59,10 @@ export async function connect(link: Link<Account>, waits = WAITS): Promise<void>
   }
 }
 
-/** The host's own refusal to store, which is no answer of Telegram. */
+/** The host refused to store the updates. Not a failure of Telegram. */
 class LinkFault extends Error {}
 
-/** L4. */
+/** Checks the webhook until the link's signal aborts, and reports the account as online or degraded. */
 async function stay({ api }: Client, link: Link<Account>, { checkMs, recheckMs }: Waits): Promise<void> {
   const remedy = `svc webhooks register ${link.endpoint.split(':').at(-1)}`;
   let said = '';
@@ -78,7 +79,7 @@ async function stay({ api }: Client, link: Link<Account>, { checkMs, recheckMs }
   }
 }
 
-/** The last failure, in Telegram's seconds, when the address was registered: it says nothing of that address and its secret. */
+/** Time of the last failure before the registration, in epoch seconds. That failure says nothing about the new address and secret. */
 const settled = new WeakMap<Account, number>();
 
 interface Times {
@@ -86,7 +87,7 @@ interface Times {
   readonly settledAt: number;
 }
 
-/** Why nothing is delivered. What failed before is over once nothing waits. */
+/** Reason why deliveries fail. A past failure is over once no update waits. */
 function faultOf(info: WebhookInfo, { now, settledAt }: Times): string | undefined {
   const { url, last_error_message: why, last_error_date: at = 0, pending_update_count: waiting } = info;
   if (!url) return 'Telegram knows no address for this bot: nothing will be delivered';
@@ -156,7 +157,7 @@ async function nextUpdates(
   }
 }
 
-/** So that the button stops waiting. One that is too old, or a network that is gone, does no harm. */
+/** Ends the button's progress display. A failure is harmless and only logged. */
 async function answer({ api }: Client, link: Link<Account>, id: string): Promise<void> {
   try {
     await api.answerCallbackQuery({ callback_query_id: id }, limited(link));
@@ -165,7 +166,7 @@ async function answer({ api }: Client, link: Link<Account>, id: string): Promise
   }
 }
 
-/** The menu of commands: names that Telegram takes, in the order of the host. */
+/** Sets the bot's command menu: names allowed by Telegram, in the host's order. */
 export async function announce(commands: readonly CommandInfo[], link: Link<Account>): Promise<void> {
   const { api } = await clientOf(link.account);
   const shown = commands
@@ -179,10 +180,10 @@ export async function announce(commands: readonly CommandInfo[], link: Link<Acco
   }
 }
 
-/** As long as Telegram takes it, without half a character at the end: it refuses the whole menu for one. */
+/** Cut to Telegram's limit without a split surrogate pair, for which Telegram would refuse the whole menu. */
 const described = (text: string): string => text.slice(0, MOST_DESCRIPTION).replace(/[\uD800-\uDBFF]$/, '');
 
-/** setWebhook with the first secret. */
+/** Calls setWebhook with the first secret. */
 export async function register(url: string, link: Link<Account>): Promise<string> {
   const { api } = await clientOf(link.account);
   const [secret] = link.account.secrets;

@@ -1,8 +1,8 @@
-// Text with Telegram's entities → segments. Pure. Offsets count UTF-16 units, as strings of JavaScript do.
+// Converts text with Telegram's entities to segments. Pure. Offsets count UTF-16 units, like JavaScript strings.
 //
-//   E1  Every character is in exactly one segment, whatever the entities say: ones that lie outside the text or overlap are cut.
-//   E2  Links, mentions by id, code blocks and quotes are segments of their own; bold, italic, strike and code are marks, which nest.
-//   E3  An address without a scheme is what was typed: that Telegram makes a link of it is no part of what was said.
+//   TELEGRAM-ENTITIES-1  Every character is in exactly one segment. Entities outside the text or overlapping others are cut or dropped.
+//   TELEGRAM-ENTITIES-2  Links, mentions by id, code blocks and quotes are separate segments. Bold, italic, strike and code are nested marks.
+//   TELEGRAM-ENTITIES-3  An address without a scheme stays plain text, because Telegram and not the person made it a link.
 import type { MessageEntity } from 'grammy/types';
 import type { Mark, Segment } from '../../sdk/index.ts';
 
@@ -14,11 +14,11 @@ const MARKS: Readonly<Partial<Record<MessageEntity['type'], Mark>>> = {
 };
 const WHOLE = new Set(['text_link', 'url', 'pre', 'blockquote', 'expandable_blockquote', 'text_mention']);
 
-/** Plain text where no entity means anything. */
+/** Returns the plain text if no entity has a meaning here. */
 export function segmentsOf(text: string, entities: readonly MessageEntity[] = []): string | readonly Segment[] {
   const fitting = entities.filter(({ offset, length }) => offset >= 0 && length > 0 && offset + length <= text.length);
   const isBare = ({ type, offset, length }: MessageEntity): boolean =>
-    type === 'url' && !/^[a-z][a-z0-9+.-]*:/i.test(text.slice(offset, offset + length)); // E3
+    type === 'url' && !/^[a-z][a-z0-9+.-]*:/i.test(text.slice(offset, offset + length)); // Telegram made it a link
   const whole = fitting
     .filter((entity) => WHOLE.has(entity.type) && !isBare(entity))
     .toSorted((a, b) => a.offset - b.offset);
@@ -28,7 +28,7 @@ export function segmentsOf(text: string, entities: readonly MessageEntity[] = []
   const segments: Segment[] = [];
   let at = 0;
   for (const entity of whole) {
-    if (entity.offset < at) continue; // inside the one before it
+    if (entity.offset < at) continue; // inside the previous entity
     segments.push(...marked(text, marks, { from: at, to: entity.offset }));
     at = entity.offset + entity.length;
     segments.push(wholeSegment(text.slice(entity.offset, at), entity));

@@ -1,14 +1,14 @@
-// As what a file is sent. Pure.
+// Chooses the kind (photo, video, document, …) as which a file is sent. Pure.
 import type { FileRef } from '../../sdk/index.ts';
 import { failureOf } from './client.ts';
 import { isPhoto } from './files.ts';
 
 export type Kind = 'photo' | 'video' | 'voice' | 'audio' | 'document';
 
-/** One that came from this account has an id of Telegram, which is sent in place of the bytes. */
+/** Whether the id is Telegram's. Such a file was received by this account and is sent by its id without the bytes. */
 export const isById = ({ id }: FileRef): boolean => !/^[0-9a-f]{64}$/.test(id) && !id.includes('|');
 
-/** S5 of send.ts. By its id first, as what it seems to be; then by its bytes. */
+/** Kinds to try in order: by its id as the kind it was received as, then by its bytes. Telegram refuses an id under another kind. */
 export function waysOf(file: FileRef): readonly { readonly kind: Kind; readonly isById: boolean }[] {
   const photo: readonly Kind[] = isPhoto(file) ? ['photo'] : [];
   const came: readonly Kind[] = file.mime.startsWith('video/')
@@ -25,7 +25,7 @@ export function waysOf(file: FileRef): readonly { readonly kind: Kind; readonly 
   ];
 }
 
-/** Too wide, too narrow, or not a picture after all; or it came as something else. */
+/** Whether Telegram refused the kind: wrong dimensions, not a picture, or an id of another kind. */
 export function isOfAnotherKind(error: unknown): boolean {
   const failure = failureOf(error);
   return failure.kind === 'refused' && /PHOTO|IMAGE|photo|type of file|of type|file identifier/.test(failure.reason);

@@ -1,4 +1,4 @@
-// Files of messages: which ones a message holds, and their bytes.
+// Files of a message, and the download of their bytes.
 import type { Message } from 'grammy/types';
 import type { FileRef, Link } from '../../sdk/index.ts';
 import { fileBody } from '../../sdk/platform/file-body.ts';
@@ -6,7 +6,7 @@ import { limitedSignal } from '../../sdk/platform/limited-signal.ts';
 import { clientOf, thrown } from './client.ts';
 import type { Account } from './config.ts';
 
-/** What Telegram's own server takes from a bot, and as a photo. */
+/** Telegram's limits for a bot's upload: any file, and a photo. */
 export const MOST_SENT_BYTES = 50_000_000;
 export const MOST_PHOTO_BYTES = 10_000_000;
 export const isPhoto = ({ mime, bytes }: FileRef): boolean =>
@@ -21,11 +21,11 @@ interface Given {
   readonly file_size?: number;
 }
 
-/** At most one: an album comes as several messages. */
+/** At most one file, as an album arrives in several messages. */
 export function filesOf(said: Message): readonly FileRef[] {
   const photo = said.photo?.toSorted((a, b) => b.width * b.height - a.width * a.height)[0];
   if (photo !== undefined) return [fileOf(photo, 'photo.jpg', 'image/jpeg')];
-  // An animation comes as a document too, for older clients.
+  // For older clients an animation is also given as a document.
   if (said.animation !== undefined) return [fileOf(said.animation, 'animation.mp4', 'video/mp4')];
   if (said.document !== undefined) return [fileOf(said.document, 'file', 'application/octet-stream')];
   if (said.video !== undefined) return [fileOf(said.video, 'video.mp4', 'video/mp4')];
@@ -51,7 +51,7 @@ const fileOf = (given: Given, name: string, mime: string): FileRef => ({
   bytes: given.file_size ?? 0,
 });
 
-/** Asks for the path, which holds for an hour, then for the bytes. Errors never hold the address, which holds the token. */
+/** Requests the path, which is valid for an hour, then the bytes. Errors never contain the address, because it contains the token. */
 export async function fetchFile(file: FileRef, link: Link<Account>): Promise<ReadableStream<Uint8Array>> {
   const { account } = link;
   const { api } = await clientOf(account);

@@ -1,4 +1,4 @@
-// A group takes 20 messages of a bot in a minute: the host's rate, which is the same for all conversations, does not know groups.
+// Telegram accepts 20 messages a minute for a group. The host's rate applies to all conversations alike, so groups are counted here.
 
 const MOST = 20;
 const WINDOW_MS = 60_000;
@@ -6,7 +6,7 @@ const WINDOW_MS = 60_000;
 export class GroupRate {
   readonly #sent = new Map<string, readonly number[]>();
 
-  /** How long until one more may go there; 0 for people. */
+  /** Time until the next message may go to this group, in ms; 0 for private chats. `now` is monotonic ms. */
   waitMs(chat: string, now: number): number {
     const recent = this.#recent(chat, now);
     const oldest = recent.at(-MOST);

@@ -1,8 +1,8 @@
-// telegram: bots of the Bot API, over long polling or a webhook, through grammY's client.
+// telegram: adapter for bots of the Bot API, through long polling or a webhook, with grammY's client.
 //
-// In: config.ts (account) → connect.ts (polling, or the life of a webhook) or verify.ts (secret token) → parse.ts (an update, entities.ts)
-// → inbox. Out: send.ts (calls, files, render.ts) over client.ts. Telegram knows no key by which it could drop a repeat: after a lost answer
-// a post may be said twice, and `unsure` of its body decides.
+// Incoming: config.ts (account) → connect.ts (polling, or checks of the webhook) or verify.ts (secret token) → parse.ts → inbox.
+// Outgoing: send.ts (calls, files, render.ts) through client.ts. Telegram has no idempotency key for sends.
+// A retry after a lost answer may therefore duplicate a post. The post's option `unsure` decides whether to retry.
 import { defineAdapter } from '../../sdk/index.ts';
 import { apart } from './albums.ts';
 import { check } from './check.ts';
@@ -29,7 +29,7 @@ export const telegram = defineAdapter({
     typing: true,
     files: { maxBytes: MOST_SENT_BYTES, apart },
   },
-  // For groups, which take 20 a minute, send.ts counts.
+  // Telegram's separate limit of 20 messages a minute for a group is counted in send.ts.
   rate: { perSecond: 30, perConversation: { count: 1, perMs: 1_000 } },
   webhook: { verify, parse, answer, takes: ({ mode }) => mode === 'webhook', register },
   connect: (link) => connect(link),
@@ -37,6 +37,6 @@ export const telegram = defineAdapter({
   send,
   announce,
   fetchFile,
-  // A private chat has the id of its person. Who speaks as a chat has none: what is sent there is refused, not shown to all.
+  // A private chat has its person's id. An author that is a chat has no private chat, so such a send must be refused.
   direct: (user) => (/^\d+$/.test(user) ? user : `nobody behind ${user}`),
 });

@@ -1,17 +1,17 @@
-// Buttons as Telegram has them. Pure.
+// Converts buttons to Telegram's inline keyboard. Pure.
 import type { InlineKeyboardMarkup } from 'grammy/types';
 import type { Outgoing } from '../../sdk/index.ts';
 import { literal } from './render.ts';
 
 type Buttons = Extract<Outgoing, { readonly kind: 'post' | 'edit' }>['buttons'];
 
-/** What stands over buttons that have no text: a message without any is refused, and an album holds none. */
+/** Text for buttons without a text, since Telegram refuses an empty message. */
 export const labelsOf = (buttons: Buttons): string => literal(buttons.map(({ label }) => label).join(' · '));
 
 const ROW_CHARACTERS = 30;
 const ROW_BUTTONS = 4;
 
-/** Short ones side by side, in their order. */
+/** Rows of buttons in order. Short labels share a row. */
 export function keyboardOf(buttons: Buttons): InlineKeyboardMarkup | undefined {
   if (buttons.length === 0) return undefined;
   const rows: { text: string; callback_data: string; style?: 'primary' | 'danger' }[][] = [];

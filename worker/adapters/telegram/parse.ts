@@ -1,11 +1,11 @@
-// An update of the Bot API → what arrived. Pure but for what is remembered: names (render.ts) and administrators.
+// Converts updates of the Bot API to arrivals. Pure except for remembered names (render.ts) and lookups of administrators.
 //
-//   P1  The delivery is `<bot>:<update_id>`, so that another bot on the same account never meets an id of the former one.
-//   P2  Conversations are chats, threads are topics of a forum (`topic:<id>`) and who writes to a channel in private (`direct:<id>`); messages
-//       are numbered a chat.
-//   P3  The bot is spoken to in private, by its @name, by a command with its name, and by a reply to it. A name at the beginning is not part
-//       of the text; one behind a command is taken off.
-//   P4  Who posts in the name of a chat (channels, anonymous administrators) has the id of that chat.
+//   TELEGRAM-PARSE-1  The delivery id is `<bot>:<update_id>`, so ids of a former bot on the same account cannot collide.
+//   TELEGRAM-PARSE-2  A conversation is a chat. A thread is a forum topic (`topic:<id>`) or a person's direct messages to a channel (`direct:<id>`).
+//                     Message numbers are unique within a chat.
+//   TELEGRAM-PARSE-3  The bot is addressed in private, by its @name, by a command with its name and by a reply.
+//                     A name at the beginning is removed from the text, and so is a name after a command.
+//   TELEGRAM-PARSE-4  An author who posts in the name of a chat (a channel, an anonymous administrator) has that chat's id.
 import type { Chat, Message, ReactionType, Update, User } from 'grammy/types';
 import type { Arrival, HttpAnswer, RawRequest } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/text/safe-json.ts';
@@ -17,11 +17,11 @@ import { rememberName } from './render.ts';
 
 export interface Context {
   readonly botId: string;
-  /** Without the @. */
+  /** The bot's name without the @. */
   readonly username: string;
-  /** For updates without a time; epoch ms. */
+  /** Time for updates without a time of their own, epoch ms. */
   readonly now: number;
-  /** Whether this person administers that group. */
+  /** Whether this person is an administrator of the group. */
   isAdmin(chat: string, user: string): boolean;
 }
 
@@ -40,12 +40,12 @@ export const contextOf = (account: Account, now: number): Context => ({
   isAdmin: (chat, user) => administratorsOf(account).has(chat, user, performance.now()),
 });
 
-/** What a verified request holds. Throws when it is no update. */
+/** Arrivals of a verified request. Throws if it is not an update. */
 export function parse(request: RawRequest, account: Account): readonly Arrival[] {
   return arrivalsOf(updateIn(request), contextOf(account, request.receivedAt));
 }
 
-/** The body of the acknowledgement is a call: it ends the waiting of a pressed button. */
+/** The HTTP answer contains a method call that ends the progress display of a pressed button. */
 export function answer(request: RawRequest): HttpAnswer {
   const { callback_query: pressed } = updateIn(request);
   return pressed === undefined ? {} : { json: { method: 'answerCallbackQuery', callback_query_id: pressed.id } };
@@ -58,7 +58,7 @@ function updateIn({ body }: RawRequest): Update {
   return update as Update;
 }
 
-/** Never throws: what is not understood arrives as `other`. */
+/** Never throws. An update of an unknown form arrives as `other`. */
 export function arrivalsOf(update: Update, context: Context): readonly Arrival[] {
   const id = `${context.botId}:${update.update_id}`;
   try {
@@ -68,7 +68,7 @@ export function arrivalsOf(update: Update, context: Context): readonly Arrival[]
   }
 }
 
-/** Administrators count where somebody wants something of the bot. */
+/** Administrators are marked only where the person wants something of the bot. */
 function known(update: Update, id: string, context: Context): readonly Arrival[] | undefined {
   const group = groupAsking(update);
   const arrivals = read(update, id, context);
@@ -111,7 +111,7 @@ function placeOf(of: {
   readonly direct_messages_topic?: { readonly topic_id: number };
 }): Place {
   const { chat, direct_messages_topic: direct } = of;
-  // Samples of the documentation leave the type out: people have positive ids, all else negative ones.
+  // Samples in Telegram's documentation omit the type. People have positive ids, all other chats negative ones.
   const type = (chat.type as string | undefined) ?? (chat.id > 0 ? 'private' : 'group');
   const name = chat.title ?? fullName(chat);
   const isTopic = of.is_topic_message === true && of.message_thread_id !== undefined;
@@ -133,7 +133,7 @@ function userOf(from: User, { botId }: Context): Arrival['user'] {
   return { id, name, admin: false, ...(id === botId ? { self: true } : {}) };
 }
 
-/** P4. Who speaks as the group itself is one of its administrators. */
+/** The author. A message in the name of a chat has the chat's id; only administrators can post as the group itself. */
 function authorOf(said: Message, context: Context): Arrival['user'] {
   const from: User | undefined = said.from;
   if (from !== undefined && (said.sender_chat === undefined || String(from.id) === context.botId))
@@ -155,7 +155,7 @@ function message(
   const whole = said.text ?? said.caption;
   if (whole === undefined && files.length === 0) return undefined;
   const spoken = spokenTo(whole ?? '', said.entities ?? said.caption_entities ?? [], context);
-  // The first message of a topic is what every other one in it seems to answer.
+  // In a topic, every message without a reply has the topic's first message as its reply.
   const answered = said.reply_to_message?.forum_topic_created === undefined ? said.reply_to_message : undefined;
   const place = placeOf(said);
   return [
@@ -177,7 +177,7 @@ function message(
 
 type Entities = NonNullable<Message['entities']>;
 
-/** P3. */
+/** Whether the text addresses the bot, and the text without the bot's name at the beginning or after a command. */
 function spokenTo(
   text: string,
   entities: Entities,
@@ -188,7 +188,7 @@ function spokenTo(
   const isBot = (entity: Entities[number]): boolean =>
     (entity.type === 'mention' && username !== '' && written(entity) === name) ||
     (entity.type === 'text_mention' && String(entity.user.id) === botId);
-  // Beside marks that begin there, too.
+  // Formatting may begin at the same offset, so all entities there are checked.
   const first = entities.filter(({ offset }) => offset === 0);
   const command = first.find(({ type }) => type === 'bot_command');
   if (command !== undefined && username !== '' && written(command).endsWith(name)) {
@@ -203,7 +203,7 @@ function spokenTo(
   return { text, entities, isToBot: entities.some(isBot) };
 }
 
-/** The text without that part, and the entities where they now are. */
+/** Cuts a part from the text and shifts the entities. */
 function without(
   text: string,
   entities: Entities,
@@ -256,7 +256,7 @@ function reactions(
   }));
 }
 
-/** Those that are an emoji: others have an id, or are paid. */
+/** Emoji, or the id of a custom emoji. Paid reactions are omitted. */
 const emojis = (reactions: readonly ReactionType[]): readonly string[] =>
   reactions.flatMap((reaction) =>
     reaction.type === 'emoji' ? [reaction.emoji] : reaction.type === 'custom_emoji' ? [reaction.custom_emoji_id] : [],
@@ -264,7 +264,7 @@ const emojis = (reactions: readonly ReactionType[]): readonly string[] =>
 
 const numbered = (id: string, i: number): string => (i === 0 ? id : `${id}.${i}`);
 
-/** What only Telegram has, as it came, under the name of its field. */
+/** An update known only to Telegram, unchanged and named after its field. */
 function other(update: Update, id: string, context: Context): Arrival {
   const { update_id: _, ...rest } = update;
   const [type = 'unknown', content] = Object.entries(rest)[0] ?? [];
@@ -283,7 +283,7 @@ function other(update: Update, id: string, context: Context): Arrival {
   };
 }
 
-/** Who did it; of a message its author, who may be a channel. */
+/** Person behind the update. For a message it is the author, who may be a channel. */
 function otherUser(about: Partial<Message>, chat: Chat, context: Context): Arrival['user'] {
   if (about.sender_chat !== undefined) return authorOf(about as Message, context);
   if (about.from !== undefined) return userOf(about.from, context);

@@ -1,17 +1,18 @@
-// Segments → Telegram's HTML. Pure but for the names of people that were seen, with which a mention is written.
+// Renders segments as Telegram's HTML. Pure except for the remembered names of people, which mentions show.
 //
-//   T1  Whatever was written as text is escaped: & < > " are all that Telegram's parser reads. Behind it Telegram looks for names in what is
-//       left, and notifies whoever has one: an invisible joiner stands behind the @ of a text, but not in an address or in code.
-//   T2  A mention is a link to the person (`tg://user?id=…`), which notifies; a person with a public name is called by it.
-//   T3  A link that Telegram does not take is text with its address: it drops the address of one with another scheme, or with a host that has no
-//       dot, and makes one over http of a mail address. Mail addresses and numbers in a text it knows itself.
+//   TELEGRAM-RENDER-1  Text is escaped; Telegram's parser reads only & < > ". Telegram also finds @names in a text and notifies those people.
+//                      An invisible joiner after each @ of a text prevents that. Addresses and code have none.
+//   TELEGRAM-RENDER-2  A mention is a link to the person (`tg://user?id=…`), which notifies. A person with a public name is mentioned by it.
+//   TELEGRAM-RENDER-3  A link that Telegram does not accept is text with its address.
+//                      Telegram drops a link with another scheme or a host without a dot, and makes an http link of a mail address.
+//                      Mail addresses and phone numbers in a text are recognized by Telegram itself.
 import type { Rich, Segment } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/platform/keep-newest.ts';
 
 const MOST_NAMES = 10_000;
 const names = new Map<string, { readonly name: string; readonly isPublic: boolean }>();
 
-/** So that a mention can be read by people. The oldest are forgotten. */
+/** Remembers a name for mentions. The oldest names are forgotten. */
 export function rememberName(id: string, name: string, username: string | undefined): void {
   const shown = username === undefined ? { name, isPublic: false } : { name: `@${username}`, isPublic: true };
   keepNewest(names, [id, shown], MOST_NAMES);
@@ -30,7 +31,7 @@ export function renderHtml({ segments }: Rich): string {
     const isBlock = segment.kind === 'code' || segment.kind === 'quote';
     const text = htmlOf(segment);
     const needsBreak = (isBlock && out !== '' && !out.endsWith('\n')) || (isAfterBlock && !text.startsWith('\n'));
-    // Or it would be a part of the name.
+    // Without a joiner Telegram would read the following letters as a part of the name.
     if (isAfterName && !isBlock && 'text' in segment && /^\w/.test(segment.text)) out += JOINER;
     out += needsBreak ? `\n${text}` : text;
     isAfterBlock = isBlock;
@@ -72,7 +73,7 @@ function mention(id: string): string {
 }
 
 const JOINER = '\u2060';
-/** T1. */
+/** Escapes text and puts a joiner after each @, so that Telegram notifies nobody. URLs get no joiner. */
 export const literal = (text: string): string =>
   text
     .split(/(https?:\/\/\S+)/)
@@ -80,6 +81,6 @@ export const literal = (text: string): string =>
     .join('');
 const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
 
-/** How long this HTML is once its tags are read: what Telegram's limits count. */
+/** Length of the HTML without tags, which Telegram's limits count. */
 export const visibleLength = (html: string): number =>
   html.replace(/<[^>]*>/g, '').replace(/&(?:amp|lt|gt|quot);/g, '.').length;

@@ -1,15 +1,15 @@
-// One post, edit, removal, reaction or typing → calls of the Bot API. A post is one call: files that do not go with its text are posts of
-// their own (albums.ts). One that was stored with all of them by an older version takes several, and a repeat within the life of the process
-// goes on where it stopped.
+// Converts posts, edits, removals, reactions and typing to calls of the Bot API. A post is one call.
+// Files that cannot go with the text are posts of their own (albums.ts). A post stored by an older version with all files takes several calls.
+// A retry of such a post within the same process continues after the last successful call.
 //
-//   S1  Threads: `topic:<id>` is a topic, `direct:<id>` who writes to a channel in private; a message as thread is
-//       answered, for Telegram opens no thread under one.
-//   S2  What is already so (not modified, not found to remove) counts as done: a repeat must not fail.
-//   S3  A group that became a supergroup is followed to its new id: Telegram refused the call, so it was not made.
-//   S4  A call that was begun is not cut when the poll loses its connection or the account is reloaded: cut, it would be made twice.
-//   S5  A file has the kind with which it came (video, voice, …), and by its id it is sent as that alone: Telegram refuses another one.
-//   S6  What took several messages is removed with all of them; answers, edits and reactions are of the first.
-//   S7  An album takes no buttons: where there is no text that could hold them, they are a message before it, under their labels.
+//   TELEGRAM-SEND-1  Threads: `topic:<id>` is a topic, `direct:<id>` the direct messages of a person to a channel.
+//                    A message as thread becomes a reply, because Telegram has no threads under messages.
+//   TELEGRAM-SEND-2  A result that already exists (not modified, nothing to remove) counts as sent, so that a retry does not fail.
+//   TELEGRAM-SEND-3  If a group became a supergroup, the call is repeated with the new id. Telegram refused the first, so it had no effect.
+//   TELEGRAM-SEND-4  A lost poll or a reload does not abort a running call, since an aborted call would be sent twice.
+//   TELEGRAM-SEND-5  A file is sent as the kind it was received as (video, voice, …). Telegram refuses its id under another kind.
+//   TELEGRAM-SEND-6  A post of several messages is removed as a whole. Replies, edits and reactions refer to its first message.
+//   TELEGRAM-SEND-7  An album takes no buttons. Without a text, the buttons are a message before it whose text is their labels.
 import type { InputMediaPhoto, ReactionType } from 'grammy/types';
 import type { FileRef, Link, Outgoing, SendResult } from '../../sdk/index.ts';
 import { keepNewest } from '../../sdk/platform/keep-newest.ts';
@@ -34,7 +34,7 @@ interface SendState {
   readonly moved: Map<string, string>;
 }
 const accounts = new WeakMap<Account, SendState>();
-/** Ids of what was sent of a post that is not whole yet, by bot, endpoint and key: a reload makes another account of the same. */
+/** Message ids of partly sent posts, by bot, endpoint and key. A reload replaces the account object, so that cannot be the key. */
 const begun = new Map<string, string[]>();
 
 export async function send(call: Outgoing, link: Link<Account>): Promise<SendResult> {
@@ -84,7 +84,7 @@ class Sending {
     this.#client = client;
     this.#link = link;
     this.#state = state;
-    this.#signal = AbortSignal.timeout(TIME_LIMIT_MS) as never; // S4
+    this.#signal = AbortSignal.timeout(TIME_LIMIT_MS) as never; // independent of the connection: a running call is not aborted
   }
 
   async run(call: Outgoing, chat: string): Promise<SendResult> {
@@ -110,7 +110,7 @@ class Sending {
     }
   }
 
-  /** S2. */
+  /** Awaits the call. An error saying that the result already exists counts as sent. */
   async #done(call: Promise<unknown>, message?: string): Promise<SendResult> {
     try {
       await call;
@@ -140,7 +140,7 @@ class Sending {
     }
   }
 
-  /** The id is that of the first message, which holds the text and the buttons, and of those with files behind it (S6). */
+  /** The id lists all messages of the post. The first one holds the text and the buttons. */
   async #post(call: Post, chat: string): Promise<SendResult> {
     const steps = this.#stepsOf(call, chat);
     const name = `${botIdOf(this.#link.account)} ${this.#link.endpoint} ${call.key}`;
@@ -174,7 +174,7 @@ class Sending {
     return [say, ...albums.map(behind)];
   }
 
-  /** S5. */
+  /** Tries one kind after the other until Telegram accepts the file. */
   async #file(file: FileRef, to: Target): Promise<number> {
     let refusal: unknown;
     for (const { kind, isById } of waysOf(file)) {
@@ -224,10 +224,10 @@ class Sending {
     }
   }
 
-  /** As they are read. Where they cannot be, what Telegram refused before is why. */
+  /** Streams the file. If it cannot be opened, the error is Telegram's earlier refusal, if any. */
   async #bytes(file: FileRef, refusal?: unknown): Promise<never> {
     const { InputFile } = this.#client;
-    // The client writes the name into a header as it is.
+    // The client writes the name unescaped into a header.
     const name = file.name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}";\\/]/gu, '_');
     const { content } = await this.#link.openFile(file).catch((error: unknown) => {
       throw refusal ?? error;
@@ -242,19 +242,19 @@ interface Target {
   readonly direct_messages_topic_id?: number;
 }
 
-/** One that is not of Unicode is named by its number. */
+/** A custom emoji is given by its numeric id. */
 const reactionOf = (emoji: string): ReactionType =>
   /^\d{10,20}$/.test(emoji)
     ? { type: 'custom_emoji', custom_emoji_id: emoji }
     : { type: 'emoji', emoji: emoji.replaceAll('\uFE0F', '') as '👍' };
-/** Between the ids of a post that lies there as several messages (S6). */
+/** Separates the ids of a post that consists of several messages. */
 const BESIDE = '+';
 const numbersOf = (id: string): readonly number[] =>
   id.split(BESIDE).map((one) => (/^\d{1,15}$/.test(one) ? Number(one) : 0));
 const numberOf = (id: string): number => numbersOf(id)[0] ?? 0;
 const captionOf = (text: string) => (text === '' ? {} : { caption: text, parse_mode: 'HTML' as const });
 
-/** S1. */
+/** A topic's or a direct-message topic's id. Empty for a message as thread, which becomes a reply. */
 function topicOf(thread: string | undefined): Pick<Target, 'message_thread_id' | 'direct_messages_topic_id'> {
   const [, kind, id] = /^(topic|direct):(\d{1,15})$/.exec(thread ?? '') ?? [];
   if (id === undefined) return {};

@@ -1,13 +1,13 @@
-// The secret token of a webhook: `X-Telegram-Bot-Api-Secret-Token`. Pure. Telegram signs no bytes and gives no time: the address must be
-// https, and a repeat is known by its update_id.
+// Verifies the secret token of a webhook, `X-Telegram-Bot-Api-Secret-Token`. Pure. Telegram signs no bytes and sends no time.
+// The address must therefore be https, and duplicates are recognized by their update_id.
 //
-//   V1  Compared with every secret in constant time, over digests, so that neither length nor place of a difference shows.
-//   V2  Until the bot's name is known (`/help@name`, `@name`) a delivery is put off with 503: Telegram sends it again.
+//   TELEGRAM-VERIFY-1  Every secret is compared in constant time and as a digest, so that timing reveals neither length nor content.
+//   TELEGRAM-VERIFY-2  Until the bot's name is known (for `/help@name` and `@name`) a delivery is answered with 503. Telegram repeats it.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { RawRequest, Verdict } from '../../sdk/index.ts';
 import { type Account, usernameOf } from './config.ts';
 
-/** `ok`, or `refused` with a reason for the log: the client is told nothing of it. */
+/** `ok`, 503, or `refused` with a reason. The reason is logged and not sent to the client. */
 export function verify(request: RawRequest, account: Account): Verdict {
   if (account.mode !== 'webhook') return refused('this account polls');
   const given = request.headers['x-telegram-bot-api-secret-token'];

@@ -1,5 +1,5 @@
-// What can be found out about a signed webhook without sending a message (`svc doctor --endpoint`): its settings, and whether anybody answers
-// at its address. Whether the other side takes our signatures, and signs as we ask, shows in the first delivery alone.
+// Checks of a signed webhook for `svc doctor --endpoint` that send no message: its settings, and whether its address answers.
+// Only a real delivery shows whether the other side accepts our signatures and signs its own.
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
 import { callPlatform } from '../../sdk/platform/platform-call.ts';
 import { type Account, accountFault } from './config.ts';
@@ -13,13 +13,13 @@ export async function* check(account: Account, tools: CheckTools): AsyncGenerato
   yield { name: 'secrets', status: 'ok', detail: `${secrets.length} to verify with${own}` };
   if (url === undefined)
     return yield { name: 'platform', status: 'ok', detail: 'nothing is sent: the account has no url' };
-  // The way of what is sent: where nobody is there it says where, and why.
+  // Sends use this HTTP client too, so the check reports the same errors.
   const { status } = await callPlatform(url, { method: 'HEAD', signal: tools.signal });
   yield reachCheck(url, status);
   yield await tools.clock(url);
 }
 
-/** Any answer but a redirect (which is not followed) or one of a proxy without a server behind it will do: HEAD is no message. */
+/** HEAD delivers no message, so any answer is fine but a redirect, which is not followed, or a proxy's error. */
 function reachCheck(url: string, status: number): CheckResult {
   const { host } = new URL(url);
   if (status >= 300 && status < 400)

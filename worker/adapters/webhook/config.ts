@@ -1,11 +1,11 @@
-// Keys of one webhook account, and what its secrets must be.
+// Configuration of one webhook account and the rules for its secrets.
 //
 //   plugins:
 //     webhook:
 //       endpoints:
 //         - id: shop
-//           url: https://shop.example/bot          # where answers go; without it nothing can be sent
-//           secrets: ['${SHOP_SECRET}']            # whsec_ and base64 of 24 to 64 bytes; several while one is renewed
+//           url: https://shop.example/bot          # address for outgoing messages; without it nothing can be sent
+//           secrets: ['${SHOP_SECRET}']            # whsec_ and base64 of 24 to 64 bytes; several during a rotation
 import { type Secret, t, type Values } from '../../sdk/index.ts';
 
 export const account = {
@@ -31,7 +31,7 @@ const MAX_KEY_BYTES = 64;
 
 const keys = new WeakMap<Secret, { readonly key: Buffer | undefined }>();
 
-/** The key in a secret, or undefined when it is not `whsec_` and strict base64 of 24 to 64 bytes. */
+/** The secret's key. Undefined if it is not `whsec_` and strict base64 of 24 to 64 bytes. */
 export function keyOf(secret: Secret): Buffer | undefined {
   let known = keys.get(secret);
   if (known === undefined) {
@@ -48,13 +48,13 @@ function readKey(secret: Secret): Buffer | undefined {
   return key !== undefined && key.length >= MIN_KEY_BYTES && key.length <= MAX_KEY_BYTES ? key : undefined;
 }
 
-/** The bytes of canonical base64 with padding; undefined for anything that a lenient decoder would let through. */
+/** Decodes canonical base64 with padding. Undefined for anything that only a lenient decoder accepts. */
 export function strictBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64') === text ? bytes : undefined;
 }
 
-/** What keeps this account from working at all, with its remedy. */
+/** Reason why this account cannot work at all, with its remedy. */
 export function accountFault({
   url,
   secrets,

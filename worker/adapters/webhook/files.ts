@@ -1,15 +1,15 @@
-// Files of the webhook: references both ways. The bytes go over HTTP, not in a message.
+// Files of the webhook are links in both directions. A message never contains their bytes.
 //
-//   F1  A file that comes is fetched from where the message says, when somebody reads it: over https from public addresses, and from hosts
-//       that the account names (that of `url` at its port, and `fileHosts`), which may be private. No secret goes there, and no redirect is
-//       followed.
-//   F2  A file that goes out is a signed link of the host, which ends after `files.linkHours`.
+//   WEBHOOK-FILES-1  An incoming file is fetched from its link when a plugin reads it: over https and from public addresses.
+//                    The host of `url` (with its port) and `fileHosts` may be private and use http.
+//                    The request carries no secret and follows no redirect.
+//   WEBHOOK-FILES-2  An outgoing file is a signed link to this host, valid for `files.linkHours`.
 
 import type { FileRef, Link } from '../../sdk/index.ts';
 import { fetchForeign } from '../../sdk/platform/foreign-file.ts';
 import type { Account } from './config.ts';
 
-/** F1. */
+/** Fetches over https from public addresses, or from a host that the account trusts. */
 export async function fetchFile(file: FileRef, link: Link<Account>): Promise<ReadableStream<Uint8Array>> {
   if (!URL.canParse(file.id)) throw new Error(`${file.name} has no address`);
   const url = new URL(file.id);
@@ -20,7 +20,7 @@ export async function fetchFile(file: FileRef, link: Link<Account>): Promise<Rea
   return found;
 }
 
-/** F1. */
+/** Whether the account trusts the host: it is that of `url`, or one of `fileHosts`. */
 const isOwn = ({ host, hostname }: URL, { url, fileHosts = [] }: Account): boolean =>
   fileHosts.some((named) => [host, hostname].includes(named.toLowerCase())) ||
   (url !== undefined && URL.canParse(url) && new URL(url).host === host);
@@ -29,7 +29,7 @@ interface FileLink extends Omit<FileRef, 'id'> {
   readonly url: string;
 }
 
-/** F2. The name of a file to which there is no link, where there is one. */
+/** Signed links to the files, or the name of the first file without a link. */
 export function linksTo(
   files: readonly FileRef[],
   { fileUrl }: Pick<Link<Account>, 'fileUrl'>,

@@ -1,6 +1,6 @@
-// webhook: any system that can post and take signed JSON. In: Standard Webhooks at /webhooks/<slot>/<id>, verified over the raw bytes
-// (verify.ts), read as our generic message or kept whole (parse.ts). Out: one signed POST, repeatable by its id (send.ts). Mentions stand
-// beside the text (text.ts), files are addresses (files.ts).
+// webhook: adapter for any system that posts and accepts signed JSON.
+// Incoming: Standard Webhooks at /webhooks/<slot>/<id>, verified over the raw bytes (verify.ts), parsed as the generic message (parse.ts).
+// Outgoing: one signed POST with an idempotency key (send.ts). Mentions stand beside the text (text.ts), files are links (files.ts).
 import { accountFailed, defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
 import { account, accountFault } from './config.ts';
@@ -23,13 +23,13 @@ export const webhook = defineAdapter({
     threads: true,
     replies: true,
     only: true,
-    // As signed links (files.ts): of the size the host has its own limit.
+    // Files are signed links, so only the host's own limit applies to their size.
     files: { maxBytes: Number.MAX_SAFE_INTEGER, byLink: true },
     idempotent: true,
   },
   rate: { perSecond: 20 },
   webhook: { verify, parse },
-  // Nothing to pull: the moment at which an account that can never work is told so, with its remedy.
+  // There are no messages to pull. This call reports an account that can never work, with its remedy.
   catchUp(link) {
     const fault = accountFault(link.account);
     return fault === undefined ? Promise.resolve() : Promise.reject(accountFailed(fault.reason, fault.remedy));

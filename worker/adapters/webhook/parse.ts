@@ -1,18 +1,18 @@
-// The body of a signed webhook → what arrived. Pure.
+// Converts the body of a signed webhook to an arrival. Pure. Format of the body:
 //
 //   { "type": "message",                     // or "edited", "deleted", "pressed", "reaction"; default "message"
 //     "conversation": { "id": "room-1", "kind": "group", "name": "Room", "thread": "t1" },   // kind: private (default) or group
-//     "user": { "id": "ann", "name": "Ann", "admin": false },                              // "self": true for what the bot said
+//     "user": { "id": "ann", "name": "Ann", "admin": false },                              // "self": true for the bot's own messages
 //     "text": "hello @Bob",                  // message, edited
-//     "mentions": [{ "text": "@Bob", "user": "bob" }],   // what stands in the text; "everyone": true, or "self": true for the bot
+//     "mentions": [{ "text": "@Bob", "user": "bob" }],   // "text" is a part of the text; "everyone": true, or "self": true for the bot
 //     "files": [{ "url": "https://…", "name": "a.png", "mime": "image/png", "bytes": 123 }],   // name, mime and bytes are optional
-//     "message": "m-17",                     // its id in the sender's system; default: webhook-id
+//     "message": "m-17",                     // message id in the sender's system; default: webhook-id
 //     "replyTo": "m-3", "addressed": true,   // both optional; addressed is true in private conversations
 //     "token": "…",                          // pressed: the token of the button
 //     "emoji": "👍", "on": true,              // reaction
 //     "sentAt": 1767000000000 }              // epoch ms; default: webhook-timestamp
 //
-// A signed body of another form arrives as `other`, whole. A repeat of a webhook-id is one delivery.
+// A signed body of another form arrives unchanged as `other`. A repeated webhook-id is the same delivery.
 import { type Arrival, parse as checked, type FileRef, type RawRequest, t, type Values } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/text/safe-json.ts';
 import { heard } from './text.ts';
@@ -62,7 +62,7 @@ const schema = t.object(fields);
 const UTF8 = new TextDecoder();
 type Body = Values<typeof fields>;
 
-/** What a verified request holds: always one arrival. */
+/** A verified request is always one arrival. */
 export function parse(request: RawRequest): readonly Arrival[] {
   const delivery = request.headers['webhook-id'] ?? '';
   const sentAt = (readTimestamp(request.headers['webhook-timestamp']) ?? 0) * 1_000;
@@ -106,11 +106,11 @@ function known(raw: unknown, delivery: string, sentAt: number): Arrival | undefi
   }
 }
 
-/** Somebody is meant, and one alone. */
+/** A mention names exactly one of person, everyone and bot. */
 const isWhole = ({ user, everyone = false, self = false }: Values<typeof mention>): boolean =>
   [user !== undefined, everyone, self].filter(Boolean).length === 1;
 
-/** Its address is its id: by it the bytes are fetched. */
+/** The URL is the file's id, and the bytes are fetched by it. */
 function fileOf({ url, name, mime = 'application/octet-stream', bytes = 0 }: Values<typeof file>): FileRef {
   const last = URL.canParse(url) ? (new URL(url).pathname.split('/').at(-1) ?? '') : '';
   return { id: url, name: (name ?? last).replace(/[\p{Cc}/\\]/gu, '') || 'file', mime, bytes };

@@ -1,11 +1,11 @@
-// What goes out: one signed POST to the account's url.
+// Sends through one signed POST to the account's url. Format of the body:
 //
 //   { "type": "post" | "edit" | "remove" | "react", "key", "conversation", "thread"?, "message"?, "text"?, "buttons"? [{ "label", "token" }],
 //     "mentions"? [{ "text", "user" }], "files"? [{ "name", "mime", "bytes", "url" }], "replyTo"?, "emoji"?, "on"?, "timestamp" }
 //
-// `webhook-id` is the idempotency key: the receiver drops a second delivery of it, as Standard Webhooks asks of receivers. The signature
-// holds one entry for each secret, so that the receiver may change over at any time. Text is Markdown. A JSON answer `{ "id": … }` names
-// the message for later edits; without one it is the key.
+// `webhook-id` is the idempotency key: Standard Webhooks requires receivers to drop duplicates of it.
+// The signature has one entry for each secret, so that the receiver can rotate at any time. Text is Markdown.
+// A JSON answer `{ "id": … }` names the message for later edits. Without one, the key is its name.
 import { Webhook } from 'standardwebhooks';
 import { accountFailed, type Link, type Outgoing, type SendResult, sendResult } from '../../sdk/index.ts';
 import { withLimit } from '../../sdk/platform/limited-signal.ts';
@@ -15,10 +15,10 @@ import { linksTo } from './files.ts';
 import { placeMentions } from './text.ts';
 
 const TIME_LIMIT_MS = 15_000;
-/** Of Standard Webhooks: whoever answers so is no longer sent to. */
+/** In Standard Webhooks this status ends the subscription. */
 const GONE = 410;
 
-/** One POST. Throws when it may have arrived and the answer is not known, and `accountFailed` when the receiver answers 401, 403 or 410. */
+/** One POST. Throws if it may have arrived but the answer is unknown. Throws `accountFailed` at 401, 403 and 410. */
 export async function send(
   call: Outgoing,
   { account, signal, fileUrl }: Pick<Link<Account>, 'account' | 'signal' | 'fileUrl'>,

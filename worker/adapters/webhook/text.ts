@@ -1,14 +1,15 @@
-// Texts of the webhook in both directions: Markdown outward, mentions beside the text in both. Pure.
+// Texts of the webhook in both directions: outgoing text is Markdown, and mentions stand beside the text. Pure.
 //
-//   T1  Outward a mention is written between two invisible marks until it is sent; then it is `@id` in the text, and named beside it.
-//   T2  Inward what `mentions` names is a mention wherever that text stands; a mention of the bot at the beginning is no part of the text.
+//   WEBHOOK-TEXT-1  Rendering writes an outgoing mention between two invisible marks. Sending turns it into `@id` and lists it beside the text.
+//   WEBHOOK-TEXT-2  Incoming: wherever the text of an entry of `mentions` stands, it is a mention.
+//                   A mention of the bot at the beginning is removed.
 import type { Rich, Segment } from '../../sdk/index.ts';
 import { render } from '../../sdk/text/render.ts';
 import { SegmentList } from '../../sdk/text/segment-list.ts';
 
 const EDGE = '\u2063';
 
-/** T1. Hexadecimal digits mean nothing in Markdown. */
+/** Renders mentions in hexadecimal between invisible marks, because hexadecimal digits have no meaning in Markdown. */
 export function renderMarkdown({ segments }: Rich): string {
   const bare = (segment: Segment): Segment => {
     if (segment.kind === 'link') return { ...segment, text: bareText(segment.text), url: bareText(segment.url) };
@@ -21,19 +22,19 @@ export function renderMarkdown({ segments }: Rich): string {
 
 const bareText = (text: string): string => text.replaceAll(EDGE, '');
 
-/** No id is written so. */
+/** Stands for everyone. Ids are written in hexadecimal, so no id looks like this. */
 const EVERYONE = '-';
-/** As `renderMarkdown` writes one: what an older version stored may have such marks of somebody's own around other text. */
+/** A mention as `renderMarkdown` writes it. Posts stored by an older version may hold such marks around other text. */
 const WRITTEN = new RegExp(`${EDGE}(${EVERYONE}|(?:[0-9a-f]{2})+)${EDGE}`, 'g');
 
-/** Who is mentioned, and how that stands in the text. */
+/** A mentioned person and the text that shows the mention. */
 export interface NamedMention {
   readonly text: string;
-  /** `everyone` is all. */
+  /** The person's id, or `everyone`. */
   readonly user: string;
 }
 
-/** T1. Each person once. */
+/** Replaces rendered mentions with `@id` and lists each person once. */
 export function placeMentions(rendered: string): { readonly text: string; readonly mentions: readonly NamedMention[] } {
   const mentions = new Map<string, NamedMention>();
   const text = rendered.replace(WRITTEN, (_, who: string) => {
@@ -47,7 +48,7 @@ export function placeMentions(rendered: string): { readonly text: string; readon
 
 export interface Mention {
   readonly text: string;
-  /** Left out: the bot is meant, or everybody. */
+  /** Left out if the bot or everyone is meant. */
   readonly user?: string | undefined;
   readonly everyone?: boolean | undefined;
   readonly self?: boolean | undefined;
@@ -58,12 +59,12 @@ export interface Heard {
   readonly isToBot: boolean;
 }
 
-/** To look through more for many names would take long; nobody writes so much at once. */
+/** Longer texts are not searched for mentions, because the search would take too long. */
 const MOST_LETTERS = 32_000;
-/** Each is stored with its id: of one letter, named wherever it stands, a small body would be a row of many megabytes. */
+/** Each mention is stored with its id. Without a limit, a small body with a one-letter name could become a row of many megabytes. */
 const MOST_PLACES = 1_000;
 
-/** T2. Where two could stand at one place, the longer one does. */
+/** Finds mentions in the text. If two begin at the same character, the longer one is used. */
 export function heard(text: string, mentions: readonly Mention[]): Heard {
   if (mentions.length === 0 || text.length > MOST_LETTERS) return { text, isToBot: false };
   const byText = new Map(mentions.map((one) => [one.text, one]));

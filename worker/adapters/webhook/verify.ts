@@ -1,8 +1,8 @@
-// Signatures of Standard Webhooks: HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<raw body>`. Pure.
+// Verifies a signature of Standard Webhooks: HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<raw body>`. Pure.
 //
-//   W1  Header, timestamp and base64 are read strictly: nothing that a lenient reader would let through is taken.
-//   W2  Every signature is compared with every secret, in constant time and without an early end.
-//   W3  More than five minutes before or after the request came is refused.
+//   WEBHOOK-VERIFY-1  Header, timestamp and base64 are parsed strictly, without the leniency of common parsers.
+//   WEBHOOK-VERIFY-2  Every signature is compared with every secret in constant time, without an early exit.
+//   WEBHOOK-VERIFY-3  A timestamp more than five minutes from the time of receipt is refused.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { RawRequest, Verdict } from '../../sdk/index.ts';
 import { type Account, keyOf, strictBase64 } from './config.ts';
@@ -10,7 +10,7 @@ import { type Account, keyOf, strictBase64 } from './config.ts';
 const TOLERANCE_SECONDS = 300;
 const MAX_SIGNATURES = 16;
 
-/** `ok`, or `refused` with a reason for the log: the client is told nothing of it. */
+/** `ok`, or `refused` with a reason. The reason is logged and not sent to the client. */
 export function verify(request: RawRequest, { secrets }: Pick<Account, 'secrets'>): Verdict {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': header } = request.headers;
   if (id === undefined || !/^[!-~]{1,256}$/.test(id)) return refused('no webhook-id, or one that is malformed');
@@ -33,12 +33,12 @@ export function verify(request: RawRequest, { secrets }: Pick<Account, 'secrets'
   return matches > 0 ? { kind: 'ok' } : refused('wrong signature');
 }
 
-/** Seconds since 1970, in plain decimal digits; undefined for anything else. */
+/** Epoch seconds from plain decimal digits. Undefined for anything else. */
 export function readTimestamp(text: string | undefined): number | undefined {
   return text !== undefined && /^[1-9]\d{0,11}$/.test(text) ? Number(text) : undefined;
 }
 
-/** The well-formed v1 signatures of the header; other versions are for other readers. */
+/** The well-formed v1 signatures of the header. Other versions are ignored. */
 function readSignatures(header: string | undefined): readonly Buffer[] {
   const signatures: Buffer[] = [];
   for (const part of header?.split(' ', MAX_SIGNATURES) ?? []) {

@@ -1,5 +1,5 @@
-// What a server says of an account (`svc doctor --endpoint`): logs in as the host does, under a resource of its own, and asks what server and
-// rooms can. It is never available: no message that waits is handed to it, nobody sees it, no room is joined.
+// Checks of an XMPP account for `svc doctor --endpoint`: logs in with a separate resource and asks for the abilities of server and rooms.
+// The check sends no presence. The login therefore stays invisible, gets no waiting messages and joins no room.
 import { randomBytes } from 'node:crypto';
 import type { XmlElement } from '@xmpp/client';
 import type { CheckResult, CheckTools } from '../../sdk/index.ts';
@@ -15,7 +15,7 @@ export async function* check(account: Account, { signal }: CheckTools): AsyncGen
   const fault = accountFault(account);
   if (fault !== undefined)
     return yield { name: 'settings', status: 'error', detail: fault.reason, remedy: fault.remedy };
-  // The resource of the account may be in use: the server would end the session of the host.
+  // With the account's own resource the server would end the running host's session.
   const resource = `check-${randomBytes(6).toString('hex')}`;
   const client = await makeClient({ ...account, resource }, 0, undefined);
   const { entity } = client;
@@ -31,20 +31,20 @@ export async function* check(account: Account, { signal }: CheckTools): AsyncGen
     signal.removeEventListener('abort', leave);
     entity.emit('disconnect'); // the library ends its timers
     entity.removeAllListeners();
-    entity.on('error', () => {}); // what is still under way in the library
+    entity.on('error', () => {}); // late errors of the library
     client.socket()?.end();
     leave();
   }
 }
 
-/** Resolves with a session; throws what the connection of the host would. */
+/** Resolves at the login. Throws the same errors as the host's connection. */
 async function loggedIn({ entity }: OpenClient, account: Account): Promise<void> {
   const session = new Promise<void>((resolve, reject) => {
     entity.on('online', () => resolve());
     entity.on('error', reject);
     entity.on('disconnect', () => reject(new Error('the server ended the connection')));
   });
-  session.catch(() => {}); // an error may come before anybody waits
+  session.catch(() => {}); // an error may come before the promise is awaited
   try {
     await entity.connect('xmpp://server');
     await entity.open({ domain: domainOf(account) });
@@ -78,7 +78,7 @@ async function* serverChecks({ entity, xml }: OpenClient, account: Account): Asy
         detail: 'the server keeps no archive (XEP-0313): after an outage only what it held back comes',
         remedy: 'switch it on at the server (Prosody: mam)',
       };
-  // It begins only after the login.
+  // Stream management begins only after the login.
   yield entity.streamManagement.enabled
     ? { name: 'acknowledgements', status: 'ok', detail: 'the server acknowledges and resumes (XEP-0198)' }
     : {

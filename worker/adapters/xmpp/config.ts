@@ -1,4 +1,4 @@
-// Keys of one XMPP account, and what they must be.
+// Configuration of one XMPP account and the rules for its values.
 //
 //   plugins:
 //     xmpp:
@@ -67,7 +67,7 @@ export interface Fault {
   readonly remedy: string;
 }
 
-/** What keeps this account from working at all. */
+/** Reason why this account cannot work at all, with its remedy. */
 export function accountFault(of: Account): Fault | undefined {
   if (of.tls === 'none' && !isLoopbackHost(of.host ?? domainOf(of)))
     return {
@@ -80,8 +80,8 @@ export function accountFault(of: Account): Fault | undefined {
 export const domainOf = ({ jid }: Pick<Account, 'jid'>): string => jid.slice(jid.indexOf('@') + 1).toLowerCase();
 export const localOf = ({ jid }: Pick<Account, 'jid'>): string => jid.slice(0, jid.indexOf('@'));
 
-/** Without a resource, in the form in which servers compare it. */
+/** Address without resource, in lower case as servers compare it. */
 export const bareJidOf = (of: Pick<Account, 'jid'>): string => of.jid.toLowerCase();
 
-/** The nick that is wanted in a room. */
+/** The preferred nick in a room. */
 export const nickOf = (of: Account, room: Pick<Room, 'nick'>): string => room.nick ?? of.nick ?? localOf(of);

@@ -1,4 +1,4 @@
-// What one login has, over connections that resume it: rooms, archives, and what each stanza means.
+// State of one login, kept while connections resume it: rooms, archives, and the handling of each stanza.
 import type { XmlElement } from '@xmpp/client';
 import type { Arrival, Logger } from '../../sdk/index.ts';
 import { Archive, type Archived } from './archive/archive.ts';
@@ -19,7 +19,7 @@ export interface ConversationsOptions {
   readonly log: Logger;
 }
 
-/** Of a room without an archive: its clock and ours may differ, and twice is once. */
+/** A room without an archive is asked for this much more history, since clocks differ. Duplicates are dropped. */
 const HISTORY_OVERLAP_MS = 60_000;
 
 export class Conversations {
@@ -29,13 +29,13 @@ export class Conversations {
   readonly #options: ConversationsOptions;
   readonly #self: string;
   readonly #epoch = `${Date.now().toString(36)}${Math.random().toString(36).slice(2, 8)}`;
-  /** Places that say of themselves that they name no messages: who writes there could name theirs. */
+  /** Servers and rooms that declare no support for unique message ids (XEP-0359). A sender there could forge such ids. */
   readonly #nameless = new Set<string>();
   #members = 0;
   #isCatchingUp = false;
-  /** Why what was said while we were away is not all there; undefined once it is. */
+  /** Reason why missed messages are incomplete. Undefined once they are complete. */
   #gap: string | undefined;
-  /** On which what failed is asked for again soon: once for all rooms. */
+  /** Session with a scheduled retry of the archives. One retry covers all rooms. */
   #retriesOn: Session | undefined;
   #settled: () => void = () => {};
 
@@ -61,7 +61,7 @@ export class Conversations {
     return this.#catchUp.hasArchive(place);
   }
 
-  /** What came while we were away; again until all of it is there. */
+  /** Reads missed messages. Called again until all archives are read. */
   async catchUp(): Promise<void> {
     this.#isCatchingUp = true;
     await this.#catchUp.run((place) => place === this.#self || this.rooms.closed(place) === undefined);
@@ -70,7 +70,7 @@ export class Conversations {
     this.#options.state.session?.trouble(this.trouble);
   }
 
-  /** Finds archives, says that we are there, joins rooms. Rooms and archives of a resumed session are as they were. */
+  /** Finds archives, sends presence and joins rooms. A resumed session keeps its rooms and archives. */
   async settle(how: 'new' | 'resumed'): Promise<void> {
     const session = this.#session;
     if (how === 'new') {
@@ -95,7 +95,7 @@ export class Conversations {
     });
   }
 
-  /** What of it is to be stored; nothing where it needs no storing. */
+  /** Entries to store for this stanza. Empty if nothing needs storing. */
   onStanza(stanza: XmlElement): readonly Queued[] {
     if (stanza.name === 'presence') {
       const queued = this.#heard;
@@ -119,12 +119,12 @@ export class Conversations {
       const origin = stanza.getChild('origin-id', NS.sid)?.attrs['id'];
       if (!pending.echoed(originOf(stanza), archiveId) && origin !== undefined) pending.echoed(origin, archiveId);
     }
-    // What the archive does not have is not held: it would be acknowledged and nowhere.
+    // A message outside the archive is not held: it would be acknowledged without being stored anywhere.
     if (this.#archiveIdOf(stanza, place) !== undefined && this.#catchUp.hold(place, stanza)) return [];
     return [this.#ofLive(stanza, place)];
   }
 
-  /** Whether the rooms still know us (XEP-0410). */
+  /** Pings our presence in each room (XEP-0410), to notice a room that has dropped us. */
   pingRooms(): void {
     const session = this.#session;
     const { xml } = session;
@@ -138,7 +138,7 @@ export class Conversations {
     }
   }
 
-  /** Members that came and went with the presence that is read now. */
+  /** Member changes from the presence stanza being read. */
   readonly #heard: Queued[] = [];
 
   get #session(): Session {
@@ -180,7 +180,7 @@ export class Conversations {
     });
   }
 
-  /** A room that let us in later. What fails here is asked for again while the connection stands, and degrades the account until then. */
+  /** For a room joined late. A failure degrades the account and is retried while the connection lasts. */
   async #catchUpLater(): Promise<void> {
     const session = this.#session;
     try {
@@ -211,7 +211,7 @@ export class Conversations {
     return this.#nameless.has(place) ? undefined : archiveIdOf(stanza, place);
   }
 
-  /** A room's archive tells of that room alone, that of the account of no room. */
+  /** A room's archive may hold messages of that room only, and the account's archive none of a room. Others are dropped. */
   #ofArchive({ id, message, at }: Archived, mark: Mark): Queued {
     const { from = '', type } = message.attrs;
     const isOfPlace =

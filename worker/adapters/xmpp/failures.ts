@@ -1,8 +1,8 @@
-// What an error of the library, the stream or a stanza asks for. Pure.
+// Consequence of an error from the library, the stream or a stanza. Pure.
 //
-//   F1  What the same account would meet again (credentials, another client with its resource, a domain that the server does not serve)
-//       fails the account: no loop. Everything else is a lost connection.
-//   F2  What passes (too much at once, a service that is away) is `later`; what the server does not take is `refused`.
+//   XMPP-FAILURES-1  An error that a new attempt would meet again fails the account, without retries:
+//                    wrong credentials, another client with the resource, an unknown domain. Any other error is a lost connection.
+//   XMPP-FAILURES-2  A temporary error of a send (rate limit, unreachable server) is `later`. Any other is `refused`.
 import type { XmlElement } from '@xmpp/client';
 import { accountFailed, type SendResult } from '../../sdk/index.ts';
 import { socketReason } from '../../sdk/platform/socket-reason.ts';
@@ -19,7 +19,7 @@ const CREDENTIALS = new Set([
 ]);
 const WAIT_MS = 30_000;
 
-/** An error on the way to a session, or of the stream: what to throw. */
+/** The error to throw for a failed login or an error of the stream. */
 export function connectionError(error: unknown): Error {
   const { condition, name } = (error ?? {}) as { readonly condition?: string; readonly name?: string };
   const cause = error instanceof Error ? error : new Error(String(error));
@@ -69,14 +69,14 @@ const unknownHost = (): Error =>
     'correct jid or host in svc.config.yml and reload',
   );
 
-/** It is not followed: nobody here has named it. */
+/** The host is shown but not followed, because nobody has configured it. */
 function otherHost(error: unknown): string {
   const { element } = error as { readonly element?: XmlElement };
   const host = element?.getChildText('see-other-host')?.trim() ?? '';
   return /^[\w.:[\]-]{1,300}$/.test(host) ? host : 'one without a name';
 }
 
-/** F2. */
+/** `later` for a temporary error, else `refused`. */
 export function sendFault({ condition, text, type }: StanzaFault): SendResult {
   const reason = `XMPP: ${condition}${text === '' ? '' : ` (${text})`}`;
   const isPassing = ['resource-constraint', 'policy-violation'].includes(condition) && type === 'wait';
@@ -85,7 +85,7 @@ export function sendFault({ condition, text, type }: StanzaFault): SendResult {
     : { kind: 'refused', reason };
 }
 
-/** What a service answered to a question; undefined for anything else that went wrong. */
+/** The fault in a service's error answer. Undefined for any other failure. */
 export function faultOfError(error: unknown): StanzaFault | undefined {
   const { name, element } = (error ?? {}) as { readonly name?: string; readonly element?: XmlElement };
   return name === 'StanzaError' && element !== undefined ? faultIn(element) : undefined;

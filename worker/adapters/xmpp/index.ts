@@ -1,8 +1,9 @@
-// xmpp: an account on any server that speaks RFC 6120, in rooms and with people, through @xmpp/client.
+// xmpp: adapter for an account on any server of RFC 6120, in rooms and private chats, with @xmpp/client.
 //
-// In: config.ts (account) → connect.ts → session.ts (one connection: client.ts, socket.ts) → conversations.ts (rooms.ts, archive.ts, catch-up.ts) → parse.ts
-// → arrival-queue.ts → inbox. Out: send.ts (text.ts, upload.ts) → session.ts; sent means that the server has acknowledged it (XEP-0198), in a
-// room that the room has echoed it. XMPP drops no repeats: after a lost answer the archive is asked whether the message is there.
+// Incoming: config.ts (account) → connect.ts → session.ts (one connection: client.ts, socket.ts) → conversations.ts (rooms, archives)
+// → parse.ts → arrival-queue.ts → inbox. Outgoing: send.ts (text.ts, upload.ts) → session.ts.
+// A message is sent once the server has acknowledged it (XEP-0198). In a room it is sent once the room has echoed it.
+// XMPP does not drop duplicates. After a lost answer the archive is searched for the message.
 import { type AdapterModule, defineAdapter } from '../../sdk/index.ts';
 import { check } from './check.ts';
 import { account, accountFault } from './config.ts';
@@ -14,7 +15,7 @@ import { normalJid } from './stanza.ts';
 import { stateOf } from './state.ts';
 import { renderStyled } from './text.ts';
 
-/** The adapter; tests shorten its waits. */
+/** Creates the adapter. Tests pass shorter timeouts. */
 export function createXmpp(timing: SessionTiming = TIMING): AdapterModule {
   return defineAdapter({
     name: 'xmpp',

@@ -1,9 +1,9 @@
-// Which id a message goes by. In rooms that give one (XEP-0359) it is the room's: replies, reactions and removals name it. Corrections name
-// the one that the sender gave. This table, of what was seen lately, tells one from the other and who wrote it.
+// Maps between the two ids of a message. A room may give its own id (XEP-0359), which replies, reactions and removals use.
+// Corrections use the sender's id. The table holds the recently seen messages with their authors.
 import { keepNewest } from '../../sdk/platform/keep-newest.ts';
 
 export interface Known {
-  /** The full address of the author. */
+  /** The author's full address. */
   readonly author: string;
   /** The sender's own id. */
   readonly origin: string;
@@ -12,12 +12,12 @@ export interface Known {
 const MOST = 5_000;
 
 export class MessageIds {
-  /** By place and the id it goes by. */
+  /** By conversation and message id. */
   readonly #known = new Map<string, Known>();
-  /** By place, author and the sender's id. */
+  /** By conversation, author and the sender's id. */
   readonly #byOrigin = new Map<string, string>();
 
-  /** Who repeats the id of somebody else's message does not become its author. */
+  /** A sender who repeats another person's message id does not become the author of that message. */
   learn(place: string, message: string, { author, origin }: Known): void {
     if ((this.known(place, message)?.author ?? author) !== author) return;
     keepNewest(this.#known, [`${place}\n${message}`, { author, origin }], MOST);
@@ -28,7 +28,7 @@ export class MessageIds {
     return this.#known.get(`${place}\n${message}`);
   }
 
-  /** The id of the message to which its author gave this one. */
+  /** The message id for the author's own id. An unknown id is returned unchanged. */
   named(place: string, author: string, origin: string): string {
     return this.#byOrigin.get(`${place}\n${author}\n${origin}`) ?? origin;
   }

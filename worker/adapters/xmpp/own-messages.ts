@@ -1,4 +1,4 @@
-// Messages of ours that the archive has: by the id that we gave, and the other way round.
+// Searches the archive for our own messages, and translates between our id and the archive's id.
 
 import type { Archived } from './archive/archive.ts';
 import type { Account } from './config.ts';
@@ -17,16 +17,16 @@ export interface Where {
 }
 
 const PAGE = 50;
-/** Newest pages that are looked through. */
+/** Number of newest pages to search. */
 const MOST_PAGES = 6;
 
-/** The id by which others name the message to which we gave this one; undefined when it is not there, or there is no archive. */
+/** The id by which others refer to the message that we sent with this id. Undefined if it is not found or there is no archive. */
 export async function ownMessage(where: Where, id: string): Promise<string | undefined> {
   const found = await newest(where, ({ message }) => isOurs(where, message.attrs['from']) && hasId(message, id));
   return found && (where.isGroup ? found.id : id);
 }
 
-/** The id that the author of this message gave it; undefined when nobody knows any more. */
+/** The id that the author gave this message. Undefined if it is no longer known. */
 export async function originIn(where: Where, message: string): Promise<string | undefined> {
   const known = where.state.ids.known(where.to, message);
   if (known !== undefined) return known.origin;
@@ -59,5 +59,5 @@ async function newest(where: Where, isIt: (one: Archived) => boolean): Promise<A
 const hasId = (message: Archived['message'], id: string): boolean =>
   message.attrs['id'] === id || message.getChild('origin-id', NS.sid)?.attrs['id'] === id;
 
-/** In rooms the id says it: nobody else can know it before we have written it. */
+/** In a room our id is proof enough, because nobody knows it before we have sent it. */
 const isOurs = ({ isGroup, link }: Where, from = ''): boolean => isGroup || bareOf(from) === bareJidOf(link.account);

@@ -1,9 +1,9 @@
-// A message stanza → what arrived. Pure but for the table of ids and reactions that it is given.
+// Converts message stanzas to arrivals. Pure except for the tables of ids and reactions.
 //
-//   P1  Ids and addresses that only a server may give (archive ids, real addresses in rooms) are taken from that server alone.
-//   P2  A person has the bare address as id; in a room the real one where the room tells it, else the room's address with the nick. A nick is
-//       no proof of who somebody is: name operators by their real addresses.
-//   P3  A correction, or a removal, of somebody else's message is none, as far as the author is still known.
+//   XMPP-PARSE-1  Values that only a server may assign (archive ids, real addresses in rooms) are accepted from that server only.
+//   XMPP-PARSE-2  A person's id is the bare address. In a room it is the real address if known, else the room's address with the nick.
+//                 A nick proves no identity, so operators must be configured by their real addresses.
+//   XMPP-PARSE-3  A correction or removal of another person's message is ignored while its author is known.
 import { createHash } from 'node:crypto';
 import type { XmlElement } from '@xmpp/client';
 import type { Arrival } from '../../sdk/index.ts';
@@ -14,23 +14,23 @@ import { bareOf, inert, NS, normalJid, resourceOf } from './stanza.ts';
 import { actionIn, bodyOf, spokenTo } from './text.ts';
 
 export interface Occupant {
-  /** The real bare address, where the room tells it. */
+  /** The real bare address, if the room reveals it. */
   readonly jid: string | undefined;
   readonly admin: boolean;
 }
 export interface ParseContext {
   /** Our bare address. */
   readonly self: string;
-  /** Our nick in a room of ours; undefined for what is no room of ours. */
+  /** Our nick in a configured room. Undefined for any other address. */
   readonly nickIn: (room: string) => string | undefined;
   readonly occupant: (room: string, nick: string) => Occupant | undefined;
   readonly ids: MessageIds;
-  /** What a person has put on a message so far, by both. */
+  /** A person's current reactions, by conversation, message and author. */
   readonly reactions: Map<string, readonly string[]>;
 }
 export interface Came {
   readonly stanza: XmlElement;
-  /** Of the archive that it was in, or is put into. */
+  /** Id in the archive that contains, or will contain, the message. */
   readonly archiveId: string | undefined;
   readonly sentAt: number;
   readonly isArchived: boolean;
@@ -38,7 +38,7 @@ export interface Came {
 
 type Base = Pick<Arrival, 'id' | 'conversation' | 'user' | 'sentAt'>;
 
-/** The id that the archive of this place gives to a live message (P1). */
+/** Archive id of a live message. Only an id assigned by that archive itself is accepted. */
 export function archiveIdOf(stanza: XmlElement, place: string): string | undefined {
   const given = stanza.getChildren('stanza-id', NS.sid).find(({ attrs }) => bareOf(attrs['by'] ?? '') === place);
   return given?.attrs['id']?.slice(0, 256) || undefined;
@@ -102,13 +102,13 @@ function baseOf(
   };
 }
 
-/** In archives of rooms that tell it. The room puts its element behind those that the sender may have put there. */
+/** Real address from a room's archive. The room adds its element after any the sender may have forged. */
 function realJidIn(stanza: XmlElement): string | undefined {
   const jid = stanza.getChildren('x', NS.mucUser).at(-1)?.getChild('item')?.attrs['jid'];
   return jid === undefined ? undefined : bareOf(jid);
 }
 
-/** For what no archive names: the same stanza, also from a room's history, has the same id. Without an id of its own its minute tells it apart. */
+/** Id for a message without an archive id. A repeated stanza, also from a room's history, gets the same id; without an id its minute counts. */
 function digestOf(stanza: XmlElement, sentAt: number): string {
   const { from = '', type = '' } = stanza.attrs;
   const id = originOf(stanza) || `@${Math.floor(sentAt / 60_000)}`;
@@ -135,7 +135,7 @@ function removalOf(
   return writer === undefined || writer === author ? [{ ...base, kind: 'deleted', message }] : [];
 }
 
-/** What a moderator has removed the room itself says (XEP-0425, and as it was before 0.3). */
+/** Removals by a moderator, which the room itself sends (XEP-0425, and its form before version 0.3). */
 function moderationOf(came: Came, room: string, context: ParseContext): readonly Arrival[] {
   const { stanza } = came;
   const retract = stanza.getChild('retract', NS.retract);
@@ -150,7 +150,7 @@ function moderationOf(came: Came, room: string, context: ParseContext): readonly
   return [{ ...baseOf(came, { from, isGroup: true, isPrivateInRoom: false }, context), kind: 'deleted', message }];
 }
 
-/** XEP-0444 names all that a person has on a message; what changed is told. */
+/** XEP-0444 sends all current reactions of a person, so the difference to the previous ones arrives. */
 function reactionsOf(
   stanza: XmlElement,
   { base, author }: { readonly base: Base; readonly author: string },

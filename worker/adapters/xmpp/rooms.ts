@@ -1,10 +1,10 @@
-// The rooms of one session (XEP-0045): which of ours are joined, under which nick, who is in them.
+// Rooms of one session (XEP-0045): membership, our nick and the occupants.
 //
-//   R1  A room that refuses us, does not answer, or that we are put out of, is tried again without end: after `rejoinMs`, a ban or a refusal after ten times
-//       that. Until then the account is degraded and says which room and why.
-//   R2  While the wanted nick is in use another one is worn; the wanted one is taken back as soon as it is free.
-//   R3  What a room says is told once it has let us in: the list of who is there is no news.
-//   R4  One that its owner destroyed is not made again by us, as long as the settings of the account live: it is joined once it is there.
+//   XMPP-ROOMS-1  A room that refuses, does not answer or removes us is tried again without limit: after `rejoinMs`.
+//                 After a ban or a final refusal the wait is ten times as long. Meanwhile the account is degraded with room and reason.
+//   XMPP-ROOMS-2  While the wanted nick is in use, another one is used. The wanted one is taken as soon as it is free.
+//   XMPP-ROOMS-3  Member changes arrive only after we have joined. The initial list of occupants is no change.
+//   XMPP-ROOMS-4  A room destroyed by its owner is not created again while the account's settings exist. Only a room that exists again is joined.
 import type { XmlElement } from '@xmpp/client';
 import type { Logger } from '../../sdk/index.ts';
 import { type Account, nickOf, type Room } from './config.ts';
@@ -16,20 +16,20 @@ import { bareOf, faultOf, NS, resourceOf } from './stanza.ts';
 export interface RoomsOptions {
   readonly account: Account;
   readonly log: Logger;
-  /** The connection of now. */
+  /** The current connection. */
   readonly session: () => Pick<Session, 'xml' | 'write' | 'request' | 'after' | 'timing'>;
-  /** R4: kept over connections. */
+  /** Rooms destroyed by their owners. Kept over connections. */
   readonly destroyed: Set<string>;
-  /** Epoch ms from which a room without an archive is to tell its history. */
+  /** Start of the history wanted from a room without an archive, epoch ms. */
   since(room: string): number | undefined;
-  /** Somebody came or went, in a room that we are in. */
+  /** A person joined or left a room of ours. */
   member(change: {
     readonly room: string;
     readonly nick: string;
     readonly user: string;
     readonly change: 'joined' | 'left';
   }): void;
-  /** We came into a room, or are out of one. */
+  /** We joined or left a room. */
   changed(room: string, isJoined: boolean): void;
 }
 
@@ -38,11 +38,11 @@ interface Place {
   readonly jid: string;
   nick: string;
   state: 'out' | 'joining' | 'joined';
-  /** Why we are not in it. */
+  /** Why we are not in the room. */
   reason: string | undefined;
   isFinal: boolean;
   triedNicks: number;
-  /** How often it was asked to let us in. */
+  /** Number of attempts to join. */
   asked: number;
   readonly occupants: Map<string, Occupant>;
 }
@@ -86,19 +86,19 @@ export class Rooms {
   get all(): readonly string[] {
     return [...this.#places.keys()];
   }
-  /** Our nick; undefined for what is no room of ours. */
+  /** Our nick in a configured room. Undefined for any other address. */
   nickIn(room: string): string | undefined {
     return this.#places.get(room)?.nick;
   }
   occupant(room: string, nick: string): Occupant | undefined {
     return this.#places.get(room)?.occupants.get(nick);
   }
-  /** The nick of a person, by real address. */
+  /** A person's nick, by real address. */
   nickOf(room: string, jid: string): string | undefined {
     for (const [nick, occupant] of this.#places.get(room)?.occupants ?? []) if (occupant.jid === jid) return nick;
     return undefined;
   }
-  /** Why nothing can be said there now; undefined where it can. */
+  /** Reason why the room accepts no message now. Undefined if it does. */
   closed(room: string): { readonly reason: string; readonly isFinal: boolean } | undefined {
     const place = this.#places.get(room);
     if (place === undefined) return { reason: 'this room is not in the configuration of the account', isFinal: true };
@@ -118,7 +118,7 @@ export class Rooms {
     for (const place of this.#places.values()) if (place.state !== 'joined') this.#enter(place);
   }
 
-  /** True when it was about a room of ours. */
+  /** Whether the stanza concerned a configured room. */
   onPresence(stanza: XmlElement): boolean {
     const from = stanza.attrs['from'] ?? '';
     const place = this.#places.get(bareOf(from));
@@ -130,13 +130,13 @@ export class Rooms {
     return true;
   }
 
-  /** The room does not know us any more (XEP-0410). */
+  /** The room has dropped us without a notice (XEP-0410). */
   lost(room: string, reason: string): void {
     const place = this.#places.get(room);
     if (place?.state === 'joined') this.#out(place, reason, false);
   }
 
-  /** R4. */
+  /** Joins the room. A room destroyed by its owner is joined only if it exists again, since joining would create it. */
   #enter(place: Place): void {
     const { destroyed } = this.#options;
     if (!destroyed.has(place.jid)) return this.#join(place);
@@ -221,11 +221,11 @@ export class Rooms {
     }
     const wanted = nickOf(this.#options.account, place.room);
     if (nick === wanted && place.nick !== wanted && place.state === 'joined')
-      this.#write(this.#options.session().xml('presence', { to: `${place.jid}/${wanted}` })); // R2
+      this.#write(this.#options.session().xml('presence', { to: `${place.jid}/${wanted}` })); // the wanted nick is free again
   }
 
   #refused(place: Place, stanza: XmlElement): void {
-    if (place.state !== 'joining') return; // our try to get a nick back
+    if (place.state !== 'joining') return; // a failed attempt to change the nick
     const { condition, text } = faultOf(stanza);
     if (condition === 'conflict' && place.triedNicks < MORE_NICKS) {
       place.triedNicks += 1;
@@ -250,7 +250,7 @@ export class Rooms {
     });
   }
 
-  /** A room that we made is open to others once its settings are taken, here as the service proposes them. */
+  /** A room that we created stays locked until its settings are submitted. The service's defaults are used. */
   #unlock({ jid }: Place): void {
     const { log, session } = this.#options;
     const { xml } = session();
@@ -259,7 +259,7 @@ export class Rooms {
     this.#write(xml('iq', { type: 'set', to: jid, id: `open-${jid}` }, settings));
   }
 
-  /** A connection that breaks meanwhile is told elsewhere; the next one joins again. */
+  /** A lost connection is reported by the session, and the next one joins again. */
   #write(stanza: XmlElement): void {
     void this.#options
       .session()

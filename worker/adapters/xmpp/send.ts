@@ -1,12 +1,12 @@
-// One post, edit, removal, reaction or typing → stanzas. A post is one stanza, and so is each file, which the host hands over as a post of its
-// own; one that was stored with them by an older version takes several.
+// Converts posts, edits, removals, reactions and typing to stanzas. A post is one stanza. Each file is a post of its own.
+// A post stored by an older version together with its files takes several stanzas.
 //
-//   S1  A post is sent when the server has acknowledged it, in a room when the room has echoed it. Its id is made of the key: the same on
-//       each attempt.
-//   S2  An attempt before this one may have reached the server: where there is an archive it is looked for there first, by its id. Without
-//       one it is said again.
-//   S3  Nothing is written to a room that we are not in.
-//   S4  What took several messages is removed with all of them; answers, corrections and reactions are of the first.
+//   XMPP-SEND-1  A post is sent once the server has acknowledged it, or in a room once the room has echoed it.
+//                The post's id is derived from the idempotency key and is the same in each attempt.
+//   XMPP-SEND-2  A retry first searches the archive for the id, because an earlier attempt may have succeeded.
+//                Without an archive the post is sent again.
+//   XMPP-SEND-3  Nothing is sent to a room that we have not joined.
+//   XMPP-SEND-4  A post of several messages is removed as a whole. Replies, corrections and reactions refer to its first message.
 import { createHash } from 'node:crypto';
 import type { XmlElement } from '@xmpp/client';
 import type { FileRef, FilesApart, Link, Outgoing, SendResult } from '../../sdk/index.ts';
@@ -27,11 +27,11 @@ type Post = Call<'post' | 'edit'>;
 const NO_CONNECTION_MS = 2_000;
 const NOT_JOINED_MS = 5_000;
 const MOST_TARGETS = 20;
-/** Messages whose reactions of ours are known. */
+/** Number of messages for which our own reactions are remembered. */
 const MOST_REACTED = 5_000;
 const UNSUPPORTED = 'A message was removed here; your client does not show that.';
 
-/** Throws when the server may have taken it. `later` says that nothing was written. */
+/** Throws if the server may have accepted the stanza. `later` means that nothing was sent. */
 export async function send(call: Outgoing, link: Link<Account>, state: AccountState): Promise<SendResult> {
   const to = normalJid(call.conversation);
   if (!isJid(to)) return { kind: 'refused', reason: 'this is no XMPP address' };
@@ -44,7 +44,7 @@ export async function send(call: Outgoing, link: Link<Account>, state: AccountSt
   return new Sending({ link, state, session, conversations, to, isGroup }).run(call);
 }
 
-/** Each file is a stanza, and so a post of its own. */
+/** Each file takes a stanza and is therefore a post of its own. */
 export function apart(text: string, files: readonly FileRef[]): FilesApart {
   const each = files.map((file) => [file]);
   return text.trim() === '' ? { withText: each[0] ?? [], behind: each.slice(1) } : { withText: [], behind: each };
@@ -81,7 +81,7 @@ class Sending {
     }
   }
 
-  /** S4. */
+  /** Sends text and files one after the other. The result lists the ids of all messages. */
   async #post(call: Post): Promise<SendResult> {
     const steps: ((id: string) => Promise<XmlElement | SendResult>)[] = [
       ...(call.text.trim() === '' ? [] : [async (id: string) => this.#text(call, id)]),
@@ -127,7 +127,7 @@ class Sending {
     return { kind: 'sent' };
   }
 
-  /** All that we have on a message goes out each time. */
+  /** XEP-0444 requires all our current reactions on the message in each stanza. */
   async #react(call: Call<'react'>): Promise<SendResult> {
     const { xml } = this.#in.session;
     const { ownReactions } = this.#in.state;
@@ -208,12 +208,12 @@ class Sending {
     return xml('message', attrs, ...children.filter((one) => one !== undefined), origin, mark);
   }
 
-  /** S1. */
+  /** Sends the stanza and waits for the server's acknowledgement or the room's echo. */
   async #write(stanza: XmlElement, id: string): Promise<SendResult> {
     const { session, state, isGroup, to } = this.#in;
     const { confirmMs } = session.timing;
     const outcome = state.pending.expect({ id, stanza, isEchoed: isGroup, limitMs: confirmMs });
-    outcome.catch(() => {}); // told below, unless the write fails before
+    outcome.catch(() => {}); // awaited below, unless the write fails first
     await session.write(stanza);
     if (session.entity?.streamManagement.enabled === false && !isGroup) void this.#askAfter(stanza);
     const end = await outcome;
@@ -223,7 +223,7 @@ class Sending {
     return { kind: 'sent', message };
   }
 
-  /** A server that acknowledges nothing has read what came before the question that it answers. */
+  /** For servers without acknowledgements: stanzas are handled in order, so the answer to a ping confirms the stanza before it. */
   async #askAfter(stanza: XmlElement): Promise<void> {
     const { session, state } = this.#in;
     const { xml } = session;
@@ -233,7 +233,7 @@ class Sending {
     });
   }
 
-  /** S2. */
+  /** Searches the archive for an earlier attempt of the same post. */
   async #saidBefore(id: string): Promise<SendResult | undefined> {
     const message = await ownMessage(this.#in, id);
     return message === undefined ? undefined : { kind: 'sent', message };
@@ -248,9 +248,9 @@ class Sending {
 const idOf = (key: string, part: number): string =>
   `svc-${createHash('sha256').update(`${part}\n${key}`).digest('base64url').slice(0, 27)}`;
 
-/** XML has no such character: it is in no id. */
+/** Separates the ids of a post of several messages. XML does not allow this character, so no id contains it. */
 const BESIDE = '\u001e';
 const firstOf = (message: string): string => message.split(BESIDE, 1)[0] ?? '';
 
-/** Without the id of a message that nobody names. */
+/** Drops the message id of a reaction, which nothing refers to. */
 const bare = (result: SendResult): SendResult => (result.kind === 'sent' ? { kind: 'sent' } : result);

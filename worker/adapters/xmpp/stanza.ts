@@ -1,4 +1,4 @@
-// Words of XMPP: namespaces, addresses, and text as XML can hold it. Pure.
+// Namespaces and addresses of XMPP, and text that XML can hold. Pure.
 import type { XmlElement } from '@xmpp/client';
 
 export const NS = {
@@ -39,19 +39,19 @@ export const NS = {
   upload: 'urn:xmpp:http:upload:0',
 } as const;
 
-/** Without the resource, in the form in which servers compare it. */
+/** Address without resource, in lower case as servers compare it. */
 export function bareOf(jid: string): string {
   const slash = jid.indexOf('/');
   return (slash === -1 ? jid : jid.slice(0, slash)).toLowerCase();
 }
 
-/** Behind the first slash; empty where there is none. */
+/** Part after the first slash. Empty if there is none. */
 export function resourceOf(jid: string): string {
   const slash = jid.indexOf('/');
   return slash === -1 ? '' : jid.slice(slash + 1);
 }
 
-/** One form for one address: name and domain in lower case, the resource as it is. */
+/** Normal form of an address: name and domain in lower case, the resource unchanged. */
 export function normalJid(jid: string): string {
   const resource = resourceOf(jid);
   return resource === '' ? bareOf(jid) : `${bareOf(jid)}/${resource}`;
@@ -64,13 +64,13 @@ export const isJid = (text: string): boolean =>
 // oxlint-disable-next-line no-control-regex -- what XML 1.0 cannot hold
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
-/** What XML 1.0 can hold: other characters are left out, halves of a pair become U+FFFD. */
+/** Text for XML 1.0: forbidden characters are removed, lone surrogates become U+FFFD. */
 export const inert = (text: string): string =>
   text
     .replace(FORBIDDEN, '')
     .replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
 
-/** Epoch ms of a delayed stanza's first sending; undefined for one that is fresh. */
+/** Original send time of a delayed stanza, epoch ms. Undefined for a live one. */
 export function delayedAt(stanza: XmlElement): number | undefined {
   const at = Date.parse(stanza.getChild('delay', NS.delay)?.attrs['stamp'] ?? '');
   return Number.isFinite(at) ? at : undefined;
@@ -82,7 +82,7 @@ export interface StanzaFault {
   readonly type: string;
 }
 
-/** Of a stanza of type error. */
+/** The fault in a stanza of type error. */
 export const faultOf = (stanza: XmlElement): StanzaFault => faultIn(stanza.getChild('error'));
 
 export function faultIn(error: XmlElement | undefined): StanzaFault {

@@ -1,4 +1,4 @@
-// What one account keeps from connection to connection, while its settings live.
+// State of one account over its connections, kept as long as its settings exist.
 import type { XmppEntity } from '@xmpp/client';
 import type { Account } from './config.ts';
 import type { Resumable } from './connection/client.ts';
@@ -10,15 +10,15 @@ import { MessageIds } from './message-ids.ts';
 export class AccountState {
   readonly pending = new Pending();
   readonly ids = new MessageIds();
-  /** What people have on a message. */
+  /** People's current reactions, by conversation, message and author. */
   readonly reactions = new Map<string, readonly string[]>();
-  /** What we have on one. */
+  /** Our own current reactions, by conversation and message. */
   readonly ownReactions = new Map<string, readonly string[]>();
   /** Rooms that were destroyed while the account was in them. */
   readonly destroyed = new Set<string>();
   attempts = 0;
   session: Session | undefined;
-  /** Of the login, which a resumed session goes on in. */
+  /** State of the login, which a resumed session continues. */
   conversations: Conversations | undefined;
   resumable: Resumable | undefined;
 
@@ -29,14 +29,14 @@ export class AccountState {
     };
   }
 
-  /** The stanzas of the library's queue are told to who waits for them. */
+  /** Passes the library's acknowledged and failed stanzas to the waiting sends. */
   follow({ streamManagement }: XmppEntity): void {
     streamManagement.on('ack', (stanza) => this.pending.acknowledged(stanza));
     streamManagement.on('fail', (stanza) => this.pending.failed(stanza));
   }
 }
 
-/** As many stanzas as before, or the count of the session would be wrong: an answer to nothing, which servers drop. */
+/** Replacement for a withdrawn stanza. The session counts stanzas, so an iq result is sent in its place, which servers drop. */
 function withoutContent(stanza: Parameters<Pending['acknowledged']>[0]): typeof stanza {
   const empty = Object.assign(Object.create(Object.getPrototypeOf(stanza) as object) as typeof stanza, {
     name: 'iq',

@@ -1,8 +1,7 @@
-// Text of messages: XEP-0393 styling outward, what was meant for us inward. Pure.
+// Texts of messages: outgoing in the style of XEP-0393, incoming without the bot's name. Pure.
 //
-//   T1  What a plugin wrote as text is shown as text: a character that would begin a style gets an invisible joiner before it, for XEP-0393
-//       has no escapes.
-//   T2  A mention is written between two invisible marks until the room is known; then it is the nick (`placeMentions`).
+//   XMPP-TEXT-1  A plugin's plain text is shown as such. XEP-0393 has no escapes, so a joiner precedes a character that would start a style.
+//   XMPP-TEXT-2  Rendering writes a mention between two invisible marks. Once the room is known, it becomes the nick (`placeMentions`).
 import type { XmlElement } from '@xmpp/client';
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
 import { edgesOf } from '../../sdk/text/text-edges.ts';
@@ -24,7 +23,7 @@ export function renderStyled({ segments }: Rich): string {
     out += text;
     isAfterBlock = isBlock;
   }
-  // At the beginning it would be shown as what the bot does (XEP-0245).
+  // At the beginning "/me" would be shown as an action of the bot (XEP-0245).
   return inert(out).replace(/^\/me /, `${JOINER}$&`);
 }
 
@@ -49,7 +48,7 @@ function marked(text: string, marks: readonly Mark[], isLineStart: boolean): str
   const signs = ORDER.filter((mark) => marks.includes(mark)).map((mark) => SIGNS[mark]);
   const { before, inner, after } = edgesOf(text);
   if (signs.length === 0 || inner === '') return literal(text, isLineStart);
-  // A span ends with its line, and at the first of its own signs: a line that holds one goes without that style.
+  // A span ends at a line break and at its own sign. A line with that sign is therefore sent without the style.
   const lines = inner.split('\n').map((line, i) => {
     const own = signs.filter((sign) => !line.includes(sign));
     if (line.trim() === '') return line;
@@ -62,7 +61,7 @@ function marked(text: string, marks: readonly Mark[], isLineStart: boolean): str
 
 const bare = (text: string): string => text.replaceAll(EDGE, '');
 
-/** T1. */
+/** Text with a joiner before characters that would start a style or a quote. */
 function literal(text: string, isLineStart: boolean): string {
   const guarded = bare(text).replace(
     /(^|\s)([*_~`]+)(?=\S)/g,
@@ -78,7 +77,7 @@ export interface Placed {
   readonly mentions: readonly { readonly begin: number; readonly end: number; readonly user: string }[];
 }
 
-/** T2. */
+/** Replaces rendered mentions with nicks and lists their positions. */
 export function placeMentions(text: string, nickOf: (user: string) => string): Placed {
   const mentions: { begin: number; end: number; user: string }[] = [];
   let out = '';
@@ -95,7 +94,7 @@ export function placeMentions(text: string, nickOf: (user: string) => string): P
   return { text: out, mentions };
 }
 
-/** What was written, without the quotation that a reply carries for clients that know no replies (XEP-0428). */
+/** Body without the quotation that a reply holds for clients without reply support (XEP-0428). */
 export function bodyOf(stanza: XmlElement): string {
   const body = inert(stanza.getChildText('body') ?? '');
   const fallback = stanza
@@ -109,10 +108,10 @@ export function bodyOf(stanza: XmlElement): string {
   return [...letters.slice(0, start), ...letters.slice(end)].join('');
 }
 
-/** What somebody does, as XEP-0245 has it: "/me waves". Undefined for what is said. */
+/** The action in a "/me waves" message (XEP-0245). Undefined for ordinary text. */
 export const actionIn = (body: string): string | undefined => /^\/me (?=.*\S)(.*)$/s.exec(body)?.[1];
 
-/** "nick: …", "nick, …", "@nick …" at the beginning is not part of the text; "@nick" elsewhere is. */
+/** "nick: …", "nick, …" and "@nick …" at the beginning are removed from the text. "@nick" elsewhere stays. */
 export function spokenTo(text: string, nick: string): { readonly text: string; readonly isSpokenTo: boolean } {
   const start = text.trimStart();
   const lower = start.toLowerCase();
@@ -131,5 +130,5 @@ export function spokenTo(text: string, nick: string): { readonly text: string; r
   return { text, isSpokenTo: isInside };
 }
 
-/** Code points, in which XMPP counts. */
+/** Code points, the unit of positions in XMPP. */
 const lettersOf = (text: string): readonly string[] => Array.from(text);

@@ -1,4 +1,4 @@
-// The part of @xmpp/client that we use: the package has no declarations of its own.
+// Declarations for the used part of @xmpp/client, which has none of its own.
 declare module '@xmpp/client' {
   import type { EventEmitter } from 'node:events';
 
@@ -51,10 +51,10 @@ declare module '@xmpp/client' {
     mechanism: string,
     userAgent?: XmlElement,
   ) => Promise<void>;
-  /** Of SCRAM-SHA-1. */
+  /** The library's SCRAM-SHA-1 mechanism. */
   export interface Scram {
     _genNonce(): string;
-    /** What it has of the challenge. */
+    /** Fields parsed from the challenge. */
     readonly _cnonce: string;
     readonly _nonce: string | undefined;
     readonly _salt: Uint8Array;
@@ -62,7 +62,7 @@ declare module '@xmpp/client' {
     challenge(challenge: string): unknown;
     response(credentials: ScramCredentials): string | Promise<string>;
   }
-  /** With the salted password of this salt it makes none. */
+  /** With salt and salted password given, the library does not compute them. */
   export interface ScramCredentials {
     readonly username: string;
     readonly password: string;
@@ -90,7 +90,7 @@ declare module '@xmpp/client' {
     readonly reconnect: { stop(): void };
     readonly iqCaller: {
       request(iq: XmlElement, timeoutMs?: number): Promise<XmlElement>;
-      /** Requests without an answer yet, by their id. */
+      /** Unanswered requests by id. */
       readonly handlers: ReadonlyMap<string, { readonly promise: Promise<XmlElement>; reject(error: Error): void }>;
     };
     connect(service: string): Promise<unknown>;

@@ -1,7 +1,7 @@
-// Calls of the HTTP interface that the chat page makes. The token goes in the header, never into a URL.
+// HTTP calls of the chat page. The token goes into a header and never into a URL.
 import type { ChatMessages, ChatPress, ChatSay } from '../../../shared/api/chat.ts';
 
-/** Why a call did not succeed. `status` 0: no answer came. */
+/** Reason of a failed call. `status` is 0 if there was no answer. */
 export interface Fault {
   readonly status: number;
   readonly code: string;
@@ -14,9 +14,9 @@ export type Answer<T> =
   | { readonly ok: false; readonly fault: Fault };
 
 export interface ApiClient {
-  /** Below the page's own address. */
+  /** Resolves a path below the page's own address. */
   url(path: string): URL;
-  /** Those that changed after the cursor, or the newest. */
+  /** Messages changed after the cursor, or the newest ones without a cursor. */
   messages(person: string, after: number | undefined): Promise<Answer<ChatMessages>>;
   say(say: ChatSay): Promise<Answer<unknown>>;
   press(press: ChatPress): Promise<Answer<unknown>>;

@@ -1,8 +1,8 @@
-// The conversation: loads it, follows the event stream from the position of that load, and loads what changed whenever an event says so.
+// The conversation: loads it, follows the event stream from the load's position, and loads changes after each event.
 //
-//   C1  Load, then subscribe from the position that came with it: no hole between the two. After a gap all is loaded anew.
-//   C2  While the stream is down the page says so and marks what it shows as old; what is typed meanwhile is sent when the host is back.
-//   C3  A token that is no longer taken leads back to the form; text that was not sent is kept.
+//   CONSOLE-CHAT-1  The page subscribes from the position returned by the load, so no event is missed. After a gap everything is loaded anew.
+//   CONSOLE-CHAT-2  While the stream is down, the page says so and marks the messages as stale. Text sent meanwhile waits for the host.
+//   CONSOLE-CHAT-3  A refused token leads back to the sign-in form. Unsent text is kept.
 
 import { type ApiClient, type Fault } from './api-client.ts';
 import { button, element } from './elements.ts';
@@ -18,7 +18,7 @@ export interface ChatOptions {
   readonly person: string;
   readonly draft: string;
   token(): string;
-  /** `notice` is undefined when the person asked for it. */
+  /** `notice` is undefined if the person signed out. */
   onSignedOut(notice: string | undefined, draft: string): void;
 }
 
@@ -53,7 +53,7 @@ export class ChatScreen {
     },
   });
   #stream: EventStream | undefined;
-  /** Undefined: the newest messages are to be loaded. */
+  /** Undefined if the newest messages must be loaded. */
   #cursor: number | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isLoading = false;
@@ -218,7 +218,7 @@ export class ChatScreen {
     this.#notice.classList.toggle('quiet', text === '');
   }
 
-  /** Whoever hears of the revoked token first, stream or line: what was not taken is kept for the form. */
+  /** Signs out once, whether the stream or a call noticed the refused token first. Unsent text is kept for the form. */
   #leave(notice: string | undefined): void {
     if (this.#isClosed) return;
     const unsent = this.#outgoing.unsent();

@@ -1,9 +1,9 @@
-// Elements of the page, made one by one: text is only ever text, no string is read as HTML, and nothing is styled inline.
+// Creates the page's elements. Text is never parsed as HTML, and there are no inline styles (Content Security Policy).
 
 export interface Properties {
   readonly class?: string;
   readonly text?: string;
-  /** Attributes as they stand in HTML; `true` is an attribute without a value, `false` is none. */
+  /** HTML attributes. `true` is an attribute without a value, `false` omits it. */
   readonly attributes?: Readonly<Record<string, string | boolean>>;
 }
 

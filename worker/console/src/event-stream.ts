@@ -1,27 +1,27 @@
-// Follows /api/events over fetch, because EventSource cannot send a token. One connection at a time, resumed where the last one ended.
+// Follows /api/events with fetch, because EventSource cannot send a token. One connection at a time, resumed at the last event.
 //
-//   E1  The token is read at each attempt. 401 and 403 end the following: the page signs out.
-//   E2  After a loss: wait, twice as long each time up to 15 s, with jitter, from the server's own `retry` on; a connection that stood for
-//       five seconds begins anew. `wake` tries at once.
-//   E3  No byte for two heartbeats is a loss. The id of the last frame goes along as Last-Event-ID: no event twice, none left out.
+//   CONSOLE-STREAM-1  The token is read at each attempt. 401 and 403 end the stream, and the page signs out.
+//   CONSOLE-STREAM-2  After a loss it reconnects with backoff: from the server's `retry`, doubled up to 15 s, with jitter.
+//                     A connection of at least five seconds resets the backoff. `wake` reconnects at once.
+//   CONSOLE-STREAM-3  No byte for two heartbeats is a loss. Last-Event-ID prevents missed and duplicate events.
 import { type Frame, SseParser } from './sse-parser.ts';
 
 export type StreamState = 'connecting' | 'live' | 'lost';
 
 export interface StreamOptions {
   readonly url: URL;
-  /** Position after which events are wanted. */
+  /** Events after this position are wanted. */
   readonly from: string | undefined;
   token(): string;
   onFrame(frame: Frame): void;
   onState(state: StreamState): void;
   onRefused(status: number): void;
-  /** 0 to 1. Default Math.random. */
+  /** Returns 0 to 1. Default Math.random. */
   readonly random?: () => number;
 }
 
 export interface EventStream {
-  /** Ends a wait: the network is back, the page is looked at again. */
+  /** Ends a wait, for example when the network is back or the page becomes visible. */
   wake(): void;
   close(): void;
 }
@@ -31,7 +31,7 @@ const MAX_WAIT_MS = 15_000;
 const STOOD_MS = 5_000;
 const HEARTBEAT_MS = 15_000;
 
-/** Starts at once and goes on until `close` or a refusal. */
+/** Starts at once and continues until `close` or a refusal. */
 export function followEvents(options: StreamOptions): EventStream {
   const follower = new NextInLane(options);
   void follower.run();
@@ -148,7 +148,7 @@ class NextInLane implements EventStream {
   }
 }
 
-/** Barks when it is not reset in time. */
+/** Calls `bark` unless it is reset in time. */
 class Watchdog {
   readonly #bark: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,4 +1,4 @@
-// The chat page: signs in, shows the conversation, and goes back to the form when the token is no longer taken.
+// The chat page: signs in, shows the conversation, and returns to the sign-in form when the token is refused.
 import { apiClient } from './api-client.ts';
 import { ChatScreen } from './chat-screen.ts';
 import { Session } from './session.ts';

@@ -1,9 +1,10 @@
-// The Markdown that bots write → a tree of plain data. Pure; nothing of it is ever read as HTML.
+// Parses the Markdown of bots into a tree of plain data. Pure; nothing is parsed as HTML.
 //
-//   M1  **bold** _italic_ *italic* ~~strike~~ `code` [text](url) fences and > quotes; a backslash makes the next sign literal. All else is text.
-//   M2  A link leads to http, https or mailto; any other address stays text beside its words.
-//   M3  Time grows with the length of the text alone, whatever it holds.
-//   M4  Nothing but signs is lost: the word behind a fence is its language, and a fence that holds nothing is text.
+//   CONSOLE-MARKDOWN-1  **bold** _italic_ *italic* ~~strike~~ `code` [text](url), fences and > quotes. A backslash makes the next sign literal.
+//                       Everything else is text.
+//   CONSOLE-MARKDOWN-2  A link may lead to http, https or mailto. Any other address stays text beside its label.
+//   CONSOLE-MARKDOWN-3  Parsing time is linear in the length of the text, whatever it contains.
+//   CONSOLE-MARKDOWN-4  Only formatting signs are dropped. The word after a fence is its language, and an empty fence is text.
 
 export type Mark = 'strong' | 'em' | 's';
 export type Inline =
@@ -40,7 +41,7 @@ export function parseMarkdown(source: string): readonly Block[] {
   return blocks;
 }
 
-/** Three ticks or more, and what language follows; more ticks in the same line make it text. */
+/** Three or more backquotes and a language. A further backquote in the line makes it text. */
 const FENCE = /^(`{3,})([^`]*)$/;
 
 function fenceOf(lines: readonly string[]): Block {
@@ -62,7 +63,7 @@ function endOfFence(lines: readonly string[], start: number): number {
   return lines.length;
 }
 
-/** A fence is ended by as many ticks as began it, or more. */
+/** At least as many backquotes as the fence began with. */
 function isFenceEnd(line: string, first: string): boolean {
   return /^`{3,}\s*$/.test(line) && line.trimEnd().length >= (/^`+/.exec(first)?.[0].length ?? 3);
 }
@@ -113,7 +114,7 @@ function spanAt(source: string, at: number, missing: Set<string>): Span | undefi
   const [sign, mark] = MARKS.find(([known]) => source.startsWith(known, at)) ?? [];
   if (sign === undefined || mark === undefined) return undefined;
   if (sign === '_' && /\w/.test(source[at - 1] ?? '')) return undefined;
-  // A sign that stands nowhere ahead is not looked for again (M3).
+  // A sign without a later counterpart is not searched again, which keeps the time linear.
   const end = missing.has(sign) ? undefined : closing(source, sign, at + sign.length);
   if (end === undefined) missing.add(sign);
   const inner = end === undefined ? '' : source.slice(at + sign.length, end);
@@ -122,7 +123,7 @@ function spanAt(source: string, at: number, missing: Set<string>): Span | undefi
     : { kind: 'mark', mark, inner, end: end + sign.length };
 }
 
-/** As many ticks as began it end it, so that code may hold ticks; a blank on both sides belongs to the ticks. */
+/** Code ends with as many backquotes as it began with, so it may contain fewer. A blank at both ends belongs to the backquotes. */
 function codeAt(source: string, at: number, missing: Set<string>): Span | undefined {
   const ticks = /^`+/.exec(source.slice(at, at + MAX_TICKS))?.[0] ?? '`';
   if (missing.has(ticks)) return undefined;
@@ -151,7 +152,7 @@ function linkAt(source: string, at: number): Span | undefined {
   return /\s/.test(address) ? undefined : { kind: 'link', inner: near.slice(1, middle), address, end: at + end + 1 };
 }
 
-/** Where the sign stands next, not made literal by a backslash. */
+/** Next position of the sign that no backslash makes literal. */
 function closing(source: string, sign: string, from: number): number | undefined {
   let at = source.indexOf(sign, from);
   while (at !== -1 && isLiteral(source, at)) at = source.indexOf(sign, at + 1);
@@ -173,7 +174,7 @@ function nodeOf(span: Span, depth: number): Inline {
   return { kind: 'text', text: `${span.inner} (${span.address})` };
 }
 
-/** The address when it is one that a link may lead to. */
+/** The address if its scheme is allowed for links. */
 export function safeUrl(address: string): string | undefined {
   try {
     const { protocol, href } = new URL(address);

@@ -1,8 +1,8 @@
-// The messages of the conversation on the page: what the host has, and behind it what is still on its way there.
+// The conversation's messages on the page: those of the host, followed by those still being sent.
 //
-//   L1  A message keeps its place when it changes, and only what changed is made anew.
-//   L2  The newest stays in view while the reader is at the end; who reads further up is not moved.
-//   L3  At most 300 messages are on the page; that older ones are left out is said.
+//   CONSOLE-LIST-1  A changed message keeps its position, and only changed messages are rendered again.
+//   CONSOLE-LIST-2  The newest message stays in view while the reader is at the end. A reader further up is not moved.
+//   CONSOLE-LIST-3  The page holds at most 300 messages and says so when older ones are left out.
 import type { ChatMessageOnWire } from '../../../shared/api/chat.ts';
 import { button, element } from './elements.ts';
 import { literalText, markdownText, visibleName } from './render-text.ts';
@@ -33,7 +33,7 @@ export class MessageList {
 
   constructor(options: MessageListOptions) {
     this.#options = options;
-    // Not announced until the history is there: a reader wants what comes, not all that was.
+    // Not announced to screen readers until the history is loaded, so that only new messages are read aloud.
     this.node = element(
       'div',
       {
@@ -44,7 +44,7 @@ export class MessageList {
     );
   }
 
-  /** Messages as the host has them now; unknown ones go to the end. `older`: some before them were not sent. */
+  /** Shows the host's messages; unknown ones go to the end. `older` says that the host has earlier messages it did not send. */
   update(messages: readonly ChatMessageOnWire[], older: boolean): void {
     const { node } = this;
     const isAtEnd = node.scrollHeight - node.scrollTop - node.clientHeight < AT_END_PX;
@@ -62,7 +62,7 @@ export class MessageList {
     this.node.setAttribute('data-stale', String(isStale));
   }
 
-  /** Shows a line that is on its way; it goes when the host's own copy of it comes. */
+  /** Shows a line being sent. The host's own copy replaces it later. */
   add(delivery: string, text: string): Pending {
     const progress = element('p', { class: 'progress', text: 'Sending…' });
     const card = element('div', { class: 'message', attributes: { 'data-own': 'true' } }, [
@@ -140,7 +140,7 @@ export class MessageList {
     this.#pending.delete(delivery);
   }
 
-  /** L3: what changed may be older than all that is on the page. */
+  /** Whether an unknown message is older than all messages on the page, which happens if an old one changes. */
   #isLeftOut({ at }: ChatMessageOnWire): boolean {
     const first = this.#shown.values().next().value;
     return !this.#older.hidden && first !== undefined && at < first.at;

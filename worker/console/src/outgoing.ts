@@ -1,13 +1,13 @@
-// What the person said and pressed, on its way to the host: one at a time, in order.
+// Sends the person's texts and button presses to the host, one at a time and in order.
 //
-//   O1  Each thing has one delivery id for all its tries, so the host takes it once, however often it is sent.
-//   O2  Without an answer, and at 429 and 5xx, it is tried again until it is taken: also over a restart of the host.
-//   O3  Any other refusal fails it, with the reason; what is behind it goes on.
+//   CONSOLE-OUTGOING-1  All attempts of one text or press have the same delivery id, so the host accepts it once.
+//   CONSOLE-OUTGOING-2  Without an answer, and at 429 and 5xx, a send is retried until it succeeds, also over a restart of the host.
+//   CONSOLE-OUTGOING-3  Any other refusal fails the send with a reason, and the next send follows.
 import type { Answer, Fault } from './api-client.ts';
 
 export interface Thing {
   readonly delivery: string;
-  /** What the person typed, for who has to give it back. */
+  /** The typed text, to be kept if it stays unsent. */
   readonly text?: string;
   send(delivery: string): Promise<Answer<unknown>>;
   onTaken(): void;
@@ -29,12 +29,12 @@ export class Outgoing {
     if (!this.#isRunning) void this.#run();
   }
 
-  /** Texts that the host has not taken, in order. */
+  /** Texts that the host has not accepted, in order. */
   unsent(): readonly string[] {
     return this.#things.flatMap(({ text }) => (text === undefined ? [] : [text]));
   }
 
-  /** Tries at once: the host is back. */
+  /** Ends the wait, because the host is back. */
   wake(): void {
     this.#wake();
   }
@@ -75,7 +75,7 @@ export class Outgoing {
   }
 }
 
-/** Random, also on pages that are not in a secure context. */
+/** Uses getRandomValues, because randomUUID needs a secure context. */
 export function newDelivery(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,13 +1,13 @@
-// Text of messages → elements. Signs that turn the direction of writing are shown as �, so that no text can look like another.
+// Renders message text as elements. Control characters for the writing direction become �, since they could disguise a text.
 import { element } from './elements.ts';
 import { type Block, type Inline, parseMarkdown } from './markdown.ts';
 
-/** Text of a person: as it was typed. */
+/** A person's text, shown literally. */
 export function literalText(text: string): Node {
   return element('span', { text: visible(text), attributes: { dir: 'auto' } });
 }
 
-/** Text of the bot. */
+/** A bot's text, rendered as Markdown. */
 export function markdownText(source: string): readonly Node[] {
   return parseMarkdown(source).map(blockNode);
 }
@@ -48,6 +48,6 @@ function inlineNode(inline: Inline): Node {
 
 const visible = (text: string): string => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 
-/** A name, a label or a sign: in it marks of the direction have no use at all, nor has what is not seen. Joiners of emoji are kept. */
+/** A name, label or emoji. Direction marks and invisible characters become � in it. Joiners of emoji are kept. */
 export const visibleName = (text: string): string =>
   text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu, '\ufffd');

@@ -1,4 +1,4 @@
-// Who is signed in on this page. In memory; in sessionStorage only when the person asks for it, and then until the tab is closed.
+// Credentials of the signed-in person. Kept in memory, and on request in sessionStorage until the tab is closed.
 
 export interface Credentials {
   readonly token: string;
@@ -19,7 +19,7 @@ export class Session {
   get current(): Credentials | undefined {
     return this.#current;
   }
-  /** Empty when nobody is signed in. */
+  /** Empty if nobody is signed in. */
   get token(): string {
     return this.#current?.token ?? '';
   }

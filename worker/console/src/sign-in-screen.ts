@@ -1,13 +1,13 @@
-// The form that asks for token and name. A wrong token is told in one way only, with the request id for whoever has the log.
+// The form for token and name. Every wrong token gets the same message, with the request id for a search in the host's log.
 import type { Fault } from './api-client.ts';
 import { element } from './elements.ts';
 import type { Credentials } from './session.ts';
 
 export interface SignInOptions {
-  /** Why the person is here again, if so. */
+  /** Reason for the return to this form, if any. */
   readonly notice: string | undefined;
   readonly person: string;
-  /** Resolves with what went wrong, or undefined when the screen is done with. */
+  /** Resolves with the fault, or undefined if the sign-in succeeded. */
   readonly signIn: (credentials: Credentials, keep: boolean) => Promise<Fault | undefined>;
 }
 
@@ -58,7 +58,7 @@ export function signInScreen({ notice, person, signIn }: SignInOptions): HTMLEle
   return element('main', { class: 'screen sign-in' }, [element('h1', { text: 'Chat with this bot' }), form]);
 }
 
-/** What a fault means to the person at the page. */
+/** Message about a fault for the person at the page. */
 export function messageOf({ status, title, requestId, retryAfterMs }: Fault): string {
   const reference = requestId === undefined ? '' : ` (request ${requestId})`;
   if (status === 400 || status === 401) return `This token was not accepted${reference}.`;

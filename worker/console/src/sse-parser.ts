@@ -1,21 +1,22 @@
-// The text of an event stream → frames, as the HTML standard reads it. Pure but for what it keeps between two chunks.
+// Parses an event stream into frames, as the HTML standard defines. Pure except for the state between two chunks.
 //
-//   P1  Lines end in LF, CR or CR LF, also when a chunk ends between the two. A frame ends at an empty line; one cut off is dropped.
-//   P2  `id` stays in force for later frames; one with NUL is ignored. `retry` takes digits alone.
+//   CONSOLE-SSE-1  A line ends with LF, CR or CR LF, even if a chunk ends between CR and LF. An empty line ends a frame.
+//                  An incomplete frame at the end is dropped.
+//   CONSOLE-SSE-2  `id` stays in force for later frames, and an id with NUL is ignored. `retry` must consist of digits.
 
 export interface Frame {
   readonly event: string;
   readonly data: string;
-  /** The last id that was given, by this frame or an earlier one. */
+  /** The last id of this frame or an earlier one. */
   readonly id: string | undefined;
 }
 export interface Parsed {
   readonly frames: readonly Frame[];
-  /** The last `retry` in this chunk, milliseconds. */
+  /** The last `retry` in this chunk, ms. */
   readonly retryMs: number | undefined;
 }
 
-/** Reads chunk after chunk of one connection. */
+/** Parses the chunks of one connection. */
 export class SseParser {
   #rest = '';
   #event = '';
@@ -37,7 +38,7 @@ export class SseParser {
     return { frames, retryMs };
   }
 
-  /** Takes in one line; a retry is given back. */
+  /** Processes one line. Returns the value of a `retry` line. */
   #field(line: string): number | undefined {
     const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/su.exec(line) ?? [];
     if (name === 'event') this.#event = value;

@@ -1,4 +1,4 @@
-// echo: says back what was typed, as literal text: nothing in it becomes markup or a mention.
+// echo: repeats the text literally. Markup and mentions in it have no effect.
 import { definePlugin, t } from '../../sdk/index.ts';
 
 export const echo = definePlugin({

@@ -1,4 +1,4 @@
-// help: the commands of the generation that handles the line, or one of them in full; the nearest one to a command that is none.
+// help: lists the commands of the current generation or explains one. For an unknown command it suggests the nearest name.
 import { definePlugin, t } from '../../sdk/index.ts';
 import { helpList, helpOne, unknownCommand } from './rules.ts';
 
@@ -22,7 +22,7 @@ export const help = definePlugin({
       (ctx, { command }) =>
         command === undefined ? helpList(ctx.commands.list()) : helpOne(ctx.commands.list(), command),
     );
-    // After the others: whoever has taken the line with stop() has answered it.
+    // Runs after other handlers: a plugin that called stop() has already answered.
     if (p.config.unknown)
       p.on('message', { addressed: true, order: 'after' }, (ctx, { text }) =>
         unknownCommand(ctx.commands.list(), text),

@@ -1,15 +1,15 @@
-// What help answers. Pure: from the commands of a generation to text.
+// Texts of the help plugin, from the commands of a generation. Pure.
 //
-//   H1  Every command is found by its name and by its aliases, in any case, with or without the prefix.
-//   H2  Commands that not everyone may use say so.
-//   H3  Two plugins with a command of one name are told apart by their slots.
-//   H4  What is typed like a command and is none is answered; a path (`/usr/bin`), and what is for operators, is not talked about.
+//   HELP-1  A command is found by its name or alias, in any case, with or without the prefix.
+//   HELP-2  Commands restricted to admins or operators are marked.
+//   HELP-3  If two plugins have a command of the same name, their slots tell them apart.
+//   HELP-4  An unknown command is answered. A path (`/usr/bin`) is not, and operator commands are not suggested.
 import type { CommandHelp } from '../../sdk/index.ts';
 import { nearest } from '../../sdk/schema/nearest.ts';
 
 const WHO = { anyone: '', admin: ' (admins)', operator: ' (operators)' } as const;
 
-/** All commands, a line each, sorted by name. */
+/** All commands, one a line, sorted by name. */
 export function helpList(commands: readonly CommandHelp[]): string {
   if (commands.length === 0) return 'There are no commands here.';
   const twice = namesUsedTwice(commands);
@@ -22,7 +22,7 @@ export function helpList(commands: readonly CommandHelp[]): string {
     .join('\n');
 }
 
-/** One command in full, or that there is none, with the nearest name. */
+/** One command in full. For an unknown name, says so and suggests similar names. */
 export function helpOne(commands: readonly CommandHelp[], wanted: string): string {
   const word = bare(wanted);
   const found = commands.filter(({ name, aliases }) =>
@@ -33,7 +33,7 @@ export function helpOne(commands: readonly CommandHelp[], wanted: string): strin
   return found.map((command) => describe(command)).join('\n\n');
 }
 
-/** What to say to a line that is no command of these; undefined where it does not look like one. */
+/** Answer to an unknown command. Undefined if the line does not look like a command. */
 export function unknownCommand(commands: readonly CommandHelp[], line: string): string | undefined {
   const prefix = prefixOf(commands);
   if (prefix === undefined || !line.trim().startsWith(prefix)) return undefined;
@@ -45,10 +45,10 @@ export function unknownCommand(commands: readonly CommandHelp[], line: string): 
   return `There is no command ${prefix}${word}. ${next}`;
 }
 
-/** The host's own: it ends an open question, and says nothing where there is none. */
+/** The host's own command, which ends an open question. Without such a question the command gets no answer. */
 const CANCEL = 'cancel';
 
-/** Of all commands alike; it stands before the name in the usage. */
+/** The prefix that stands before the name in the usage. All commands have the same. */
 function prefixOf([first]: readonly CommandHelp[]): string | undefined {
   return first?.usage.slice(0, first.usage.indexOf(first.name));
 }

@@ -1,4 +1,4 @@
-// ping: says that the way from a line to its answer works, and how long the line waited.
+// ping: answers with the waiting time of the line, which proves that messages are received, handled and answered.
 import { definePlugin } from '../../sdk/index.ts';
 import { pongText } from './rules.ts';
 

@@ -1,7 +1,7 @@
-// What ping answers. Pure.
+// Text of the ping plugin's answer. Pure.
 import { showDuration } from '../../sdk/index.ts';
 
-/** `waitedMs`: from the arrival of the line to its handling. */
+/** `waitedMs`: time from receipt of the line to its handling. */
 export function pongText(waitedMs: number): string {
   const ms = Math.max(0, Math.round(waitedMs));
   return `pong: the line waited ${ms < 1_000 ? `${ms} ms` : showDuration(Math.round(ms / 1_000) * 1_000)}`;

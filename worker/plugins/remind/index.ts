@@ -1,4 +1,4 @@
-// remind: durable reminders. The due time counts from the arrival of the line, so that an attempt that runs again, or late, keeps it.
+// remind: durable reminders. The due time counts from receipt of the line, so a retry or late attempt does not move it.
 import { definePlugin, md, mention, showDuration, t, userError } from '../../sdk/index.ts';
 
 const DAY_MS = 86_400_000;

@@ -50,7 +50,7 @@ describe('text of XMPP', () => {
     assert.equal(renderStyled(rich), '*bold* _it_ ~no~ `x` here (https://example.org/a)\n> said\n```\nlet x;\n```');
   });
 
-  it('shows text as text: nothing of it begins a style (T1)', () => {
+  it('shows text as text: nothing of it begins a style (XMPP-TEXT-1)', () => {
     const shown = renderStyled({ segments: [{ kind: 'text', text: '*a* 2*3 _b_ snake_case\n> c\n```' }] });
 
     assert.equal(shown.replaceAll('\u2060', ''), '*a* 2*3 _b_ snake_case\n> c\n```');
@@ -70,7 +70,7 @@ describe('text of XMPP', () => {
     assert.equal(renderStyled(md`/mean`), '/mean');
   });
 
-  it('puts nicks where people are mentioned, and counts in characters (T2)', () => {
+  it('puts nicks where people are mentioned, and counts in characters (XMPP-TEXT-2)', () => {
     const text = renderStyled(md`😀 ${mention({ endpoint: 'e', id: 'ann@localhost' })}!`);
     const placed = placeMentions(text, () => 'Ann');
 

@@ -1,4 +1,4 @@
-// The events of the Events API. Pure.
+// Arrivals from events of Slack's Events API. Pure.
 
 import type { Arrival, FileRef } from '../../../sdk/index.ts';
 import { type Json, listAt, objectAt, textAt } from '../../../sdk/platform/foreign-json.ts';
@@ -7,17 +7,17 @@ import { fromSlackName } from '../emoji.ts';
 import { baseOf, type Context, type Happened, messageId } from '../place.ts';
 import { mentions, withoutMention } from '../text.ts';
 
-/** One event with what its wrapper says of it. */
+/** One event and the fields of its envelope. */
 interface Told {
   readonly event: Json;
   readonly id: string;
   readonly app: string | undefined;
-  /** The person that our bot is there. */
+  /** User id of our bot in the workspace. */
   readonly bot: string | undefined;
   readonly context: Context;
 }
 
-/** Subtypes of messages that somebody said. */
+/** Subtypes of messages with content. All others are notices. */
 export const SAID: ReadonlySet<string | undefined> = new Set([
   undefined,
   'file_share',
@@ -26,10 +26,10 @@ export const SAID: ReadonlySet<string | undefined> = new Set([
   'bot_message',
   'assistant_app_thread',
 ]);
-/** Told by events of their own. */
+/** Subtypes that repeat an event of another type. */
 const TOLD_TWICE = new Set(['channel_join', 'channel_leave', 'group_join', 'group_leave', 'message_replied']);
 
-/** What an `event_callback` tells: mostly one arrival, none for what changes nothing that a person said. */
+/** Arrivals of an `event_callback`. Usually one, and none for an event that changes no content. */
 export function parseEvent(payload: Json, context: Context): readonly Arrival[] {
   const event = objectAt(payload, 'event');
   const type = textAt(event, 'type');
@@ -68,7 +68,7 @@ function message(told: Told): readonly Arrival[] {
   return TOLD_TWICE.has(subtype ?? '') ? [] : [other(told, `message.${subtype}`)];
 }
 
-/** P1 of parse.ts. */
+/** The id is channel and time: Slack sends a mention twice (`message` and `app_mention`) with different event ids. */
 function said(told: Told, spoken: Json): readonly Arrival[] {
   const [channel, ts] = [textAt(told.event, 'channel'), textAt(spoken, 'ts')];
   if (channel === undefined || ts === undefined) throw new Error('a message without channel or ts');
@@ -77,8 +77,8 @@ function said(told: Told, spoken: Json): readonly Arrival[] {
 }
 
 /**
- * Slack tells of links that were unfolded and of answers that were counted in the same way: those are no edits. `edited` names the edit, also in
- * the history.
+ * Slack also sends `message_changed` for unfurled links and counted replies, which are not edits.
+ * The id is taken from `edited`, because the history holds it as well.
  */
 function changed(told: Told): readonly Arrival[] {
   const [now, before] = [objectAt(told.event, 'message'), objectAt(told.event, 'previous_message')];
@@ -117,7 +117,7 @@ function wordsOf(
   };
 }
 
-/** When it was said; of a change, when it was changed. */
+/** Time of the message. For a changed message, time of the change. */
 const whenOf = ({ event }: Told, ts: string): string =>
   event['subtype'] === 'message_changed' ? (textAt(event, 'event_ts') ?? textAt(event, 'ts') ?? ts) : ts;
 
@@ -126,7 +126,6 @@ const placeOf = ({ event }: Told): Pick<Happened, 'channel' | 'channelType'> => 
   channelType: textAt(event, 'channel_type'),
 });
 
-/** Who said it. */
 function speakerOf(told: Told, spoken: Json): Pick<Happened, 'user' | 'userName' | 'isSelf'> {
   const user = textAt(spoken, 'user');
   const name = textAt(spoken, 'username') ?? textAt(objectAt(spoken, 'bot_profile'), 'name');
@@ -137,18 +136,18 @@ function speakerOf(told: Told, spoken: Json): Pick<Happened, 'user' | 'userName'
   };
 }
 
-/** Our own app is known by its bot user, and by its id where it speaks as a bot. */
+/** Our app is recognized by its bot user, or by its app id if it posts as a bot. */
 function isOurs({ app, bot }: Told, spoken: Json): boolean {
   const spokenBy = textAt(spoken, 'app_id') ?? textAt(objectAt(spoken, 'bot_profile'), 'app_id');
   const isOurApp = textAt(spoken, 'bot_id') !== undefined && app !== undefined && spokenBy === app;
   return isOurApp || (bot !== undefined && textAt(spoken, 'user') === bot);
 }
 
-/** P5 of parse.ts. */
+/** Messages of other bots are dropped unless the account sets `bots`. */
 const isForeignBot = (told: Told, spoken: Json): boolean =>
   !told.context.bots && textAt(spoken, 'bot_id') !== undefined && !isOurs(told, spoken);
 
-/** Files that are only named in Slack, or that it keeps from us, have no bytes for us. */
+/** Files without content for us are omitted: deleted ones and those beyond a free plan's limit. */
 function filesOf(spoken: Json): readonly FileRef[] {
   return filesIn(spoken).flatMap((file) => {
     const id = textAt(file, 'id');
@@ -206,7 +205,7 @@ function member({ event, id, bot, context }: Told, change: 'joined' | 'left'): r
   ];
 }
 
-/** P4 of parse.ts. */
+/** An event of another type arrives unchanged as `other`. */
 function other({ event, id, bot, context }: Told, type: string): Arrival {
   const user = textAt(event, 'user') ?? textAt(objectAt(event, 'user'), 'id');
   const channel =

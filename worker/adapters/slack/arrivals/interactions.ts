@@ -1,11 +1,11 @@
-// What people do in Slack beside talking: commands they type, buttons they press, shortcuts and forms. Pure.
+// Arrivals from slash commands, buttons, shortcuts and forms. Pure.
 
 import type { Arrival } from '../../../sdk/index.ts';
 import { type Json, listAt, objectAt, textAt } from '../../../sdk/platform/foreign-json.ts';
 import { baseOf, type Context, messageId } from '../place.ts';
 import { plainOf } from '../text.ts';
 
-/** A slash command: what was typed behind its name is read by the command that has it. */
+/** A slash command. The plugin's command parses the arguments. */
 export function parseCommand(form: Json, context: Context): readonly Arrival[] {
   const [command, user, channel] = [textAt(form, 'command'), textAt(form, 'user_id'), textAt(form, 'channel_id')];
   const id = textAt(form, 'trigger_id');
@@ -27,7 +27,7 @@ export function parseCommand(form: Json, context: Context): readonly Arrival[] {
   return [{ ...base, kind: 'command', name: command.replace(/^\//, ''), args: {}, line }];
 }
 
-/** A press of a button of ours is one arrival for each button; anything else is told as it came. */
+/** One arrival for each pressed button of ours. Any other interaction arrives unchanged as `other`. */
 export function parseInteraction(payload: Json, context: Context): readonly Arrival[] {
   const type = textAt(payload, 'type');
   if (type === undefined) throw new Error('an interaction without a type');
@@ -67,7 +67,7 @@ const personOf = (payload: Json): { readonly user: string | undefined; readonly 
   return { user: id, userName: textAt(user, 'name') ?? textAt(user, 'username') ?? id };
 };
 
-/** What has no id of its own is told apart by its minute. */
+/** An interaction without an id gets one from its minute. */
 function other(payload: Json, type: string, context: Context): Arrival {
   const channel = textAt(objectAt(payload, 'channel'), 'id');
   const view = objectAt(payload, 'view');

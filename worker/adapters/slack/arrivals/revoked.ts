@@ -1,17 +1,17 @@
-// That Slack has told of a token which is revoked, or of the app which is taken out of its workspace: to the connection of the account.
+// Passes Slack's events about revoked tokens and an uninstalled app to the account's connection.
 import { type Json, objectAt, textAt } from '../../../sdk/platform/foreign-json.ts';
 
 const TYPES: ReadonlySet<string | undefined> = new Set(['app_uninstalled', 'tokens_revoked']);
 const watchers = new WeakMap<object, Set<() => void>>();
 
-/** Both events may come, in any order, late, and of tokens that are not ours: whether ours is good is to be asked. */
+/** Slack sends both events in any order, late, and also for other tokens. The receiver must ask whether its token still works. */
 export const isRevocation = (payload: Json): boolean => TYPES.has(textAt(objectAt(payload, 'event'), 'type'));
 
 export function tellRevoked(account: object): void {
   for (const run of watchers.get(account) ?? []) run();
 }
 
-/** Call what it returns when the connection ends. */
+/** The returned function ends the subscription. Call it when the connection ends. */
 export function onRevoked(account: object, run: () => void): () => void {
   const of = watchers.get(account) ?? new Set();
   watchers.set(account, of.add(run));

@@ -1,5 +1,5 @@
-// Conversations and threads in which somebody spoke, the newest last: where an account looks first for what it missed. Kept in memory, and
-// with the cursor of the account over a restart.
+// Conversations and threads with recent messages, the newest last. After an absence the account looks there first for missed messages.
+// The list is kept in memory and stored with the account's cursor over a restart.
 
 import type { Arrival } from '../../../sdk/index.ts';
 import { isObject, textAt } from '../../../sdk/platform/foreign-json.ts';
@@ -13,7 +13,7 @@ export class Seen {
   readonly #places = new Set<string>();
   #isMissing = false;
 
-  /** A message: its channel and, in a thread, `<channel>:<root>`. */
+  /** Adds the message's channel and, for a thread, `<channel>:<root>`. */
   note(arrival: Arrival): void {
     if (arrival.kind !== 'message') return;
     const { channel } = readMessageId(arrival.message, arrival.conversation.id);
@@ -30,12 +30,12 @@ export class Seen {
     if (oldest !== undefined) this.#places.delete(oldest);
   }
 
-  /** Slack has left events out, because there were too many of them. */
+  /** Slack has dropped events over its limit. */
   missedSomething(): void {
     this.#isMissing = true;
   }
 
-  /** True once for what was missed so. */
+  /** True once after dropped events. */
   takeMissed(): boolean {
     const isMissing = this.#isMissing;
     this.#isMissing = false;
@@ -57,14 +57,14 @@ export function seenOf(account: object): Seen {
 
 export interface Position {
   readonly workspace: string;
-  /** Until when all that was said has come, epoch ms. */
+  /** All messages up to this time have arrived, epoch ms. */
   readonly at: number;
 }
 
 export const cursorOf = ({ workspace, at }: Position, seen: Seen): string =>
   JSON.stringify({ workspace, at, seen: seen.newestFirst() });
 
-/** What was stored; its places go into `seen`. Undefined for another workspace, and for what is no cursor. */
+/** Reads a stored cursor and adds its conversations to `seen`. Undefined for another workspace or an invalid cursor. */
 export function readCursor(cursor: string | undefined, workspace: string, seen: Seen): Position | undefined {
   const stored = safeJson(cursor ?? '');
   if (!isObject(stored) || textAt(stored, 'workspace') !== workspace) return undefined;

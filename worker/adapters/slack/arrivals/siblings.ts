@@ -1,30 +1,29 @@
-// Accounts of one app that are connected by Socket Mode. Slack sends each envelope to one of the app's sockets, whichever, so what is for another
-// workspace than the account's is handed to the account of that workspace.
+// Accounts of one app in Socket Mode. Slack sends each envelope to any one of the app's sockets.
+// An envelope for another workspace is passed to the account of that workspace.
 //
-//   B1  An account is known from its first try to connect on, so that what comes for it meanwhile, or between two connections, waits.
-//   B2  One that has not tried for `awayMs` is none any more: it was disabled, or taken out of the configuration. For a connection that ends nobody
-//       says which of these it was, and what is left without an acknowledgement for good may have Slack turn off the app.
-//   B3  One that Slack refuses waits for its operator, and is away until it is tried again: what is for it is not acknowledged, so
-//       that Slack tells people that nobody answers, and sends it again to an account that is back soon. After `refusedMs` without a try B2 holds
-//       for it, too.
+//   SLACK-SIBLINGS-1  An account is known from its first attempt to connect. While an account connects or reconnects, its envelopes wait.
+//   SLACK-SIBLINGS-2  An account without an attempt for `awayMs` is forgotten, as it was disabled or removed.
+//                     The end of a connection does not tell which, and Slack may turn off an app that never acknowledges.
+//   SLACK-SIBLINGS-3  An account that Slack refuses stays known for `refusedMs`, since its operator may repair it.
+//                     Envelopes for it stay unacknowledged, so Slack repeats them and shows people that the app does not answer.
 import { errorCode } from '../../../sdk/errors.ts';
 import type { Link } from '../../../sdk/index.ts';
 import type { Account } from '../config.ts';
 import { isFor } from '../parse.ts';
 
 export interface AwayTimes {
-  /** An account that has not tried to connect for so long is none any more (B2). */
+  /** After this time without an attempt to connect, an account is forgotten. */
   readonly awayMs: number;
-  /** The same for one that Slack has refused (B3). */
+  /** After this time without an attempt to connect, an account refused by Slack is forgotten. */
   readonly refusedMs: number;
 }
 interface App {
   readonly links: Set<Link<Account>>;
-  /** Monotonic ms of the last sign of an account, by its workspace. */
+  /** Monotonic ms of the last attempt or connection, by workspace. */
   readonly known: Map<string, number>;
-  /** B3: monotonic ms of the refusal, by workspace. */
+  /** Monotonic ms of Slack's refusal, by workspace. */
   readonly refused: Map<string, number>;
-  /** Called when one has come. */
+  /** Called when an account has connected. */
   readonly waiting: Set<() => void>;
 }
 const apps = new Map<string, App>();
@@ -36,7 +35,7 @@ function appOf({ account }: Pick<Link<Account>, 'account'>): App {
   return app;
 }
 
-/** B1: a try begins. */
+/** Marks the start of an attempt to connect. */
 export function announceSibling(link: Link<Account>): void {
   const { team } = link.account;
   if (team === undefined) return;
@@ -45,7 +44,7 @@ export function announceSibling(link: Link<Account>): void {
   refused.delete(team);
 }
 
-/** B3: what `run` throws says whether the account is refused. */
+/** Records a refusal if `run` throws `account_failed`. */
 export async function watchRefusal<T>(link: Link<Account>, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
@@ -56,7 +55,7 @@ export async function watchRefusal<T>(link: Link<Account>, run: () => Promise<T>
   }
 }
 
-/** The account stands, and takes what is its own. Call what it returns when the connection ends. */
+/** Registers a connected account. Call the returned function when the connection ends. */
 export function join(link: Link<Account>): () => void {
   const app = appOf(link);
   announceSibling(link);
@@ -68,14 +67,14 @@ export function join(link: Link<Account>): () => void {
   };
 }
 
-/** Calls whenever an account of the same app has come, until it is called itself. */
+/** Calls `come` whenever an account of the same app connects. The returned function ends that. */
 export function onJoined(link: Link<Account>, come: () => void): () => void {
   const { waiting } = appOf(link);
   waiting.add(come);
   return () => waiting.delete(come);
 }
 
-/** Whose this payload is. `away`: of an account that is not connected now; `nobody`: of no account. */
+/** The account for a payload. `away`: that account is not connected now. `nobody`: this host has no such account. */
 export function whoseIs(
   payload: unknown,
   link: Link<Account>,

@@ -1,11 +1,11 @@
-// One WebSocket of Socket Mode, from its hello to its end.
+// One WebSocket of Slack's Socket Mode, from its hello to its end.
 //
-//   K1  An envelope is acknowledged when what it holds is stored, and not before. What cannot be stored is tried again while the socket stands;
-//       then it is left to Slack, which delivers an event without an acknowledgement again.
-//   K2  Envelopes are stored in the order in which they came, in batches; over MAX_WAITING the socket is not read further.
-//   K3  A socket on which nothing was heard for `silentMs`, not even the answer to a ping, is lost.
-//   K4  What is for an account of the app that is not connected is held without an acknowledgement until that account stands. What is for no
-//       account of this host is acknowledged, counted and dropped.
+//   SLACK-SOCKET-1  An envelope is acknowledged only once its arrivals are stored. A failed store is retried while the socket is open.
+//                   After that Slack delivers an unacknowledged event again.
+//   SLACK-SOCKET-2  Envelopes are stored in the order of receipt, in batches. Above MAX_WAITING the socket is not read (backpressure).
+//   SLACK-SOCKET-3  A socket without any frame for `silentMs`, not even a pong, is lost.
+//   SLACK-SOCKET-4  An envelope for a disconnected account of the app is held unacknowledged until that account connects.
+//                   An envelope for no account of this host is acknowledged, counted and dropped.
 import { WebSocket } from 'ws';
 import type { Arrival, Link } from '../../../sdk/index.ts';
 import { isObject, type Json, textAt } from '../../../sdk/platform/foreign-json.ts';
@@ -16,11 +16,11 @@ import { arrivalsOf } from '../parse.ts';
 import { type AwayTimes, onJoined, whoseIs } from './siblings.ts';
 
 export interface SocketTiming extends AwayTimes {
-  /** From opening to hello. */
+  /** Time from the opening of the socket to Slack's hello. */
   readonly helloMs: number;
   readonly pingMs: number;
   readonly silentMs: number;
-  /** Before storing again what could not be stored. */
+  /** Delay before a failed store is retried. */
   readonly retryMs: number;
 }
 export const TIMING: SocketTiming = {
@@ -28,15 +28,15 @@ export const TIMING: SocketTiming = {
   pingMs: 10_000,
   silentMs: 35_000,
   retryMs: 1_000,
-  /** Longer than the host waits between two tries, and than Slack repeats an event. */
+  /** Exceeds the host's longest backoff and the time for which Slack repeats an event. */
   awayMs: 600_000,
-  /** Time for an operator; an app whose envelopes stay without an acknowledgement for longer may be turned off by Slack. */
+  /** Time for an operator to react. Slack may turn off an app whose envelopes stay unacknowledged for longer. */
   refusedMs: 86_400_000,
 };
 
 const MAX_BATCH = 64;
 const MAX_WAITING = 1_000;
-/** Over it the oldest are left to Slack. */
+/** Above this number the oldest held envelopes are dropped; Slack delivers them again. */
 const MAX_HELD = 1_000;
 const MAX_FRAME_BYTES = 16 * 1_048_576;
 
@@ -46,16 +46,16 @@ interface Envelope {
 }
 interface Waiting extends Envelope {
   readonly arrivals: readonly Arrival[];
-  /** Whose they are. */
+  /** The account that receives the arrivals. */
   readonly link: Link<Account>;
 }
 
 export class SlackSocket {
-  /** Slack says hello; rejects when the socket ends before. */
+  /** Resolves at Slack's hello. Rejects if the socket ends before. */
   readonly ready: Promise<void>;
-  /** Slack asks to come again on another socket; resolves to its reason. */
+  /** Resolves to Slack's reason when Slack asks for a new socket. */
   readonly leaving: Promise<string>;
-  /** Resolves to the reason, when the socket is gone. */
+  /** Resolves to the reason when the socket is closed. */
   readonly ended: Promise<string>;
   readonly #socket: WebSocket;
   readonly #link: Link<Account>;
@@ -63,7 +63,7 @@ export class SlackSocket {
   #hello: () => void = () => {};
   #leave: (reason: string) => void = () => {};
   #waiting: Waiting[] = [];
-  /** K4. */
+  /** Envelopes for accounts of the app that are not connected. */
   #held: Envelope[] = [];
   #strangers = 0;
   #storing: Promise<void> | undefined;
@@ -96,14 +96,14 @@ export class SlackSocket {
       this.#hello = resolve;
       void this.ended.then((reason) => reject(new Error(reason)));
     });
-    this.ready.catch(() => {}); // who does not wait for it waits for the end
+    this.ready.catch(() => {}); // a caller that does not await `ready` awaits `ended`
     for (const sign of ['ping', 'pong'] as const) socket.on(sign, () => this.#heard());
     socket.on('message', (data) => this.#onFrame(String(data)));
     this.#timer = setTimeout(() => socket.terminate(), timing.helloMs);
     void this.ready.then(() => this.#watch()).catch(() => {});
   }
 
-  /** Acknowledges what has come, then closes; resolves when the socket is gone. */
+  /** Acknowledges the stored envelopes, then closes. Resolves when the socket is closed. */
   async close(): Promise<void> {
     await this.#storing;
     this.#socket.close(1000);
@@ -120,7 +120,7 @@ export class SlackSocket {
     this.#heardAt = performance.now();
   }
 
-  /** K3. */
+  /** Pings Slack and ends a silent socket. */
   #watch(): void {
     clearTimeout(this.#timer);
     if (this.#isGone) return;
@@ -152,7 +152,6 @@ export class SlackSocket {
     this.#storing ??= this.#store();
   }
 
-  /** K4. */
   #hold(envelope: Envelope): void {
     if (this.#held.length === 0)
       this.#link.log.warn('envelopes wait: the account of the app that they are for is not connected');
@@ -164,14 +163,14 @@ export class SlackSocket {
     for (const envelope of this.#held.splice(0)) this.#take(envelope);
   }
 
-  /** One line for the first, the tenth, the hundredth. */
+  /** Logs the 1st, 10th, 100th and so on. */
   #countStranger(): void {
     this.#strangers += 1;
     if (/^10*$/.test(String(this.#strangers)))
       this.#link.log.warn({ envelopes: this.#strangers }, 'dropped: of a workspace for which no account is configured');
   }
 
-  /** What cannot be read is kept as it came: an acknowledged envelope does not come again. */
+  /** An unreadable envelope is stored unchanged, because Slack does not repeat it once it is acknowledged. */
   #arrivalsOf(id: string, frame: Json, { account }: Link<Account>): readonly Arrival[] {
     const now = Date.now();
     try {
@@ -186,9 +185,9 @@ export class SlackSocket {
     }
   }
 
-  /** K1, K2. */
+  /** Stores the waiting envelopes in order and acknowledges each batch afterwards. */
   async #store(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve)); // frames that came in one packet go into one batch
+    await new Promise((resolve) => setImmediate(resolve)); // frames of one packet form one batch
     while (this.#waiting.length > 0) {
       const batch = this.#nextBatch();
       if (await this.#kept(batch)) for (const { id } of batch) this.#acknowledge(id);
@@ -199,7 +198,7 @@ export class SlackSocket {
     this.#storing = undefined;
   }
 
-  /** Of one account. */
+  /** A batch has arrivals of one account only. */
   #nextBatch(): readonly Waiting[] {
     const [first] = this.#waiting;
     const other = this.#waiting.findIndex(({ link }) => link !== first?.link);

@@ -1,4 +1,4 @@
-// Archives (XEP-0313) of the account and of its rooms: what came while we were away, and whether a post of ours is there already.
+// Queries of message archives (XEP-0313), the account's and its rooms': for missed messages, and for a post that may have been sent before.
 import { randomUUID } from 'node:crypto';
 import type { XmlElement } from '@xmpp/client';
 import type { Session } from '../connection/session.ts';
@@ -7,29 +7,29 @@ import { delayedAt, NS, normalJid } from '../stanza.ts';
 export interface Archived {
   readonly id: string;
   readonly message: XmlElement;
-  /** Epoch ms. */
+  /** Time of the message, epoch ms. */
   readonly at: number;
 }
 export interface Page {
   readonly items: readonly Archived[];
-  /** Nothing is behind it. */
+  /** Whether this is the last page. */
   readonly isComplete: boolean;
   readonly last: string | undefined;
 }
 export interface Query {
-  /** Behind this one. */
+  /** Only messages after this archive id. */
   readonly after?: string;
-  /** The newest ones, or those before this id. */
+  /** Only messages before this archive id. Empty for the newest messages. */
   readonly before?: string;
-  /** Epoch ms. */
+  /** Only messages from this time on, epoch ms. */
   readonly start?: number;
   readonly with?: string;
   readonly most: number;
 }
 export interface ArchiveOptions {
-  /** The bare address of the account. */
+  /** The account's bare address. */
   readonly self: string;
-  /** The connection of now. */
+  /** The current connection. */
   readonly session: () => Pick<Session, 'xml' | 'request'>;
 }
 
@@ -43,7 +43,7 @@ export class Archive {
     this.#options = options;
   }
 
-  /** True for a part of an answer: only for a query of ours, from the archive that was asked, and not from somebody in that room. */
+  /** Whether the stanza is part of an archive's answer. Only answers to an open query from the queried archive are kept. */
   take(stanza: XmlElement): boolean {
     const result = stanza.getChild('result', NS.mam);
     if (result === undefined) return false;
@@ -57,7 +57,7 @@ export class Archive {
     return true;
   }
 
-  /** Undefined where `after` or `before` is not in the archive any more. */
+  /** Undefined if the archive no longer has the id of `after` or `before`. */
   async page(place: string, query: Query): Promise<Page | undefined> {
     const { self, session } = this.#options;
     const { xml } = session();

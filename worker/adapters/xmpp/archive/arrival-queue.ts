@@ -1,9 +1,9 @@
-// From the stream to the inbox, in order, with the cursor of what was seen in each archive.
+// Queue from the stream to the inbox. The queue keeps the order and stores each archive's cursor with the arrivals.
 //
-//   Q1  What came is stored in its order, in batches; a batch that fails is tried again until it is stored. Then it is `stored`, and may be
-//       acknowledged to the server.
-//   Q2  Over MAX_WAITING the stream is not read further: the server and TCP hold the rest. Memory stays bounded.
-//   Q3  After `close` the rest is stored before the promise resolves. What then fails is not acknowledged: the server has it.
+//   XMPP-QUEUE-1  Stanzas are stored in order and in batches. A failed batch is retried until it is stored.
+//                 Afterwards `stored` is called, so that the stanza may be acknowledged to the server.
+//   XMPP-QUEUE-2  Above MAX_WAITING the stream is not read (backpressure), so memory stays bounded.
+//   XMPP-QUEUE-3  `close` resolves after the rest is stored. A stanza that cannot be stored stays unacknowledged, so the server keeps it.
 import type { Arrival, Logger } from '../../../sdk/index.ts';
 import { advance, type Cursor, type Mark, writeCursor } from './cursor.ts';
 
@@ -23,7 +23,7 @@ export interface QueueOptions {
 
 export interface Queued {
   readonly arrivals: readonly Arrival[];
-  /** How far an archive is seen with it. */
+  /** New position in an archive once this entry is stored. */
   readonly mark?: Mark | undefined;
   stored?(): void;
 }
@@ -54,7 +54,7 @@ export class ArrivalQueue {
     this.#running ??= this.#run();
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when the queue is empty. */
   async drained(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
@@ -65,7 +65,7 @@ export class ArrivalQueue {
   }
 
   async #run(): Promise<void> {
-    // One turn of the loop first: stanzas that came in one packet go into one batch.
+    // Waits one turn of the event loop, so that stanzas of one packet form one batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, MAX_BATCH);

@@ -1,9 +1,9 @@
-// Places with an archive: from "behind" to "live". One is the account itself, the others are rooms.
+// Reads the archives of the account and its rooms after an absence. Each archive is "behind" until it is read, then "live".
 //
-//   A1  While a place is behind, what comes live is held and let go in order behind what the archive has; twice is once by its id.
-//   A2  What is held beyond MOST_HELD is dropped from memory: it is in the archive, which is read to its end.
-//   A3  A place whose archive cannot be read goes on live, and its cursor stays where the gap begins until the archive was read.
-//   A4  A place that was never seen begins now: its past is no news.
+//   XMPP-CATCH-UP-1  While an archive is behind, live messages are held and released after the archived ones. Duplicates have the same id.
+//   XMPP-CATCH-UP-2  Held messages beyond MOST_HELD are dropped from memory, because the archive contains them and is read to its end.
+//   XMPP-CATCH-UP-3  If an archive cannot be read, the conversation goes live. The cursor stays at the start of the gap until a read succeeds.
+//   XMPP-CATCH-UP-4  A new conversation starts at the present. Past messages are not read.
 import type { XmlElement } from '@xmpp/client';
 import type { Archive, Archived } from './archive.ts';
 import type { Mark, Seen } from './cursor.ts';
@@ -14,19 +14,19 @@ const PAGE = 100;
 export interface CatchUpOptions {
   readonly archive: Pick<Archive, 'page'>;
   seen(place: string): Seen | undefined;
-  /** Takes one message; the mark moves the cursor. */
+  /** Takes one archived message. The mark advances the cursor. */
   take(archived: Archived, mark: Mark): void;
-  /** Takes a live one that was held. */
+  /** Takes a live message that was held. */
   release(stanza: XmlElement, place: string): void;
-  /** Moves the cursor alone. */
+  /** Advances the cursor without a message. */
   mark(mark: Mark): void;
-  /** Resolves when all that was taken is stored. */
+  /** Resolves when all taken messages are stored. */
   stored(): Promise<void>;
 }
 
 interface Place {
   state: 'behind' | 'live';
-  /** Its cursor may be moved by what comes live. */
+  /** Whether live messages may advance its cursor. */
   isWhole: boolean;
   held: XmlElement[];
 }
@@ -39,12 +39,12 @@ export class CatchUp {
     this.#options = options;
   }
 
-  /** A place with an archive whose past is to be fetched. */
+  /** Starts reading an archive: live messages are held until it is read. */
   behind(place: string): void {
     this.#places.set(place, { state: 'behind', isWhole: false, held: [] });
   }
 
-  /** Keeps a live stanza for later (A1). */
+  /** Holds a live message while the archive is behind. False if the message must be processed now. */
   hold(place: string, stanza: XmlElement): boolean {
     const known = this.#places.get(place);
     if (known?.state !== 'behind') return false;
@@ -60,7 +60,7 @@ export class CatchUp {
     return this.#places.has(place);
   }
 
-  /** Throws the first failure once all were tried. A place that is closed to us waits until it is open. */
+  /** Reads all archives and throws the first failure afterwards. A room that is not joined is skipped until it is. */
   async run(isOpen: (place: string) => boolean): Promise<void> {
     const failures: unknown[] = [];
     for (const [name, place] of this.#places) {
@@ -101,7 +101,7 @@ export class CatchUp {
         ...(start === undefined ? {} : { start }),
       });
       if (page === undefined) {
-        // The id is not in the archive any more: by the time instead.
+        // The archive no longer has the id, so the time is used.
         [after, start] = [undefined, from.at];
         continue;
       }

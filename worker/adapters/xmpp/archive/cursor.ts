@@ -1,23 +1,23 @@
-// How far each archive is seen: the account's own, and one a room. Stored with the arrivals, as JSON. Pure.
+// Cursors of the archives, the account's and one for each room. All are stored as one JSON text with the arrivals. Pure.
 //
-//   U1  A mark moves its own place alone. While a place is catching up, only what comes out of its archive moves it: a crash meanwhile
-//       begins again where the gap begins.
-//   U2  A cursor of another account, or one that nobody can read, is none.
+//   XMPP-CURSOR-1  A mark moves the cursor of its own archive only. While an archive is being read, only its own messages move the cursor.
+//                  After a crash the read therefore starts again at the beginning of the gap.
+//   XMPP-CURSOR-2  A cursor of another account or an invalid one is ignored.
 
 export interface Seen {
-  /** Of the archive (XEP-0313); left out where there is none. */
+  /** Archive id (XEP-0313) of the last message. Left out if there is no archive. */
   readonly id?: string;
   /** Epoch ms of the last message, by the server's clock. */
   readonly at: number;
 }
-/** Seen by place: the bare address of the account, or of a room. */
+/** Positions by bare address of the account or room. */
 export interface Cursor {
   readonly jid: string;
   readonly seen: Readonly<Record<string, Seen>>;
 }
 export interface Mark extends Seen {
   readonly place: string;
-  /** Stored even when nothing arrives with it. */
+  /** Stored even without arrivals. */
   readonly isFirm?: true;
 }
 

@@ -1,9 +1,9 @@
-// The client library as we run it: on our own socket, without its own reconnecting, with what is needed to go on in a session (XEP-0198).
+// The client library on our own socket, without its reconnecting, and with session resumption (XEP-0198).
 //
-//   C1  Stanzas are acknowledged to the server once they are stored (`handled`), not when they are read: what a crash takes, the server
-//       still has.
-//   C2  What the server had not acknowledged when the connection broke is kept; it goes out again when the session is resumed, and fails
-//       when it cannot be.
+//   XMPP-CLIENT-1  A stanza is acknowledged to the server once it is stored (`handled`), not when it is read.
+//                  After a crash the server therefore still has it.
+//   XMPP-CLIENT-2  Stanzas that the server had not acknowledged when the connection broke are kept.
+//                  A resumed session sends these stanzas again; otherwise they fail.
 import { resolveSrv } from 'node:dns/promises';
 import type { ClientOptions, Transport, Xml, XmlElement, XmppEntity } from '@xmpp/client';
 import { type Account, domainOf, localOf } from '../config.ts';
@@ -11,11 +11,11 @@ import { NS } from '../stanza.ts';
 import { quickenScram } from './scram.ts';
 import { type SocketTarget, XmppSocket } from './socket.ts';
 
-/** What a session leaves for the next connection. */
+/** State of a session that the next connection needs to resume it. */
 export interface Resumable {
   readonly id: string;
   readonly jid: string;
-  /** Stanzas of the server that are stored. */
+  /** Number of stored stanzas from the server. */
   readonly handled: number;
   readonly outbound: number;
   readonly queue: XmppEntity['streamManagement']['outbound_q'];
@@ -25,11 +25,11 @@ export interface OpenClient {
   readonly entity: XmppEntity;
   readonly xml: Xml;
   readonly socket: () => XmppSocket | undefined;
-  /** The stanza that is being read now: its number, to give back to `handled`. */
+  /** Number of the stanza being read, to be passed to `handled`. */
   readonly current: () => number;
-  /** Everything up to its number may be acknowledged once all before it are handled too. */
+  /** Marks a stanza as stored. The server gets an acknowledgement once all stanzas before it are stored too. */
   readonly handled: (number: number) => void;
-  /** What is left of the session; undefined where it cannot be resumed. */
+  /** State of the ended session. Undefined if it cannot be resumed. */
   readonly leave: () => Resumable | undefined;
 }
 
@@ -47,7 +47,7 @@ export async function makeClient(
   entity.reconnect.stop();
   quickenScram(entity);
   entity.transports = [transportOf(entity, target, sockets)];
-  entity._onSeeOtherHost = (error) => entity.emit('error', error); // it would be a host that nobody here named
+  entity._onSeeOtherHost = (error) => entity.emit('error', error); // a redirect could lead to a host outside the configuration
   const sm = entity.streamManagement;
   sm.requestAckDebounce = 10;
   if (former !== undefined) {
@@ -59,7 +59,7 @@ export async function makeClient(
   }
   const acks = ownAcks({ entity, xml, first: former?.handled ?? 0, read: () => sockets.at(-1)?.stanzaRead() });
   const leave = (): Resumable | undefined =>
-    !sm.id // undefined where the server resumes nothing
+    !sm.id // undefined if the server cannot resume
       ? undefined
       : { id: sm.id, jid: String(entity.jid), handled: acks.stored(), outbound: sm.outbound, queue: sm.outbound_q };
   return { entity, xml, socket: () => sockets.at(-1), current: acks.current, handled: acks.handled, leave };
@@ -80,7 +80,7 @@ function optionsOf(account: Account): ClientOptions {
   };
 }
 
-/** The library's own transport over TCP, on our socket. */
+/** The library's TCP transport on our socket. */
 function transportOf(entity: XmppEntity, target: SocketTarget, sockets: XmppSocket[]): Transport {
   const Tcp = entity.transports.find(({ prototype }) => prototype.socketParameters('xmpp://x:1') !== undefined);
   if (Tcp === undefined) throw new Error('the client library has no transport over TCP');
@@ -97,7 +97,7 @@ function transportOf(entity: XmppEntity, target: SocketTarget, sockets: XmppSock
   return Own as unknown as Transport;
 }
 
-/** C1: counts what comes, and puts our number into the acknowledgements that the library writes. */
+/** Counts received stanzas and replaces the number in the library's acknowledgements with that of stored stanzas. */
 function ownAcks({
   entity,
   xml,
@@ -109,7 +109,7 @@ function ownAcks({
   readonly first: number;
   readonly read: () => void;
 }): { current(): number; handled(number: number): void; stored(): number } {
-  // Numbers go on over the beginning of a session (`base`): one from before it is never taken for one of it.
+  // Numbers continue when a session begins (`base`), so that a number from before it is never counted for it.
   let [received, done, base, owed, isAsked] = [first, first, 0, 0, false];
   const early = new Set<number>();
   const send = entity.send.bind(entity);
@@ -134,16 +134,16 @@ function ownAcks({
     while (early.delete(done + 1)) done += 1;
     if (!isAsked || done < owed) return;
     isAsked = false;
-    void tell().catch(() => {}); // the connection is gone: the next one says it
+    void tell().catch(() => {}); // connection lost: the next one sends it
   };
   return { current: () => received, handled, stored: () => done - base };
 }
 
-/** A session that began along with the login (XEP-0388, XEP-0386): ejabberd has it so. */
+/** Whether stream management was enabled together with the login (XEP-0388, XEP-0386), as ejabberd does. */
 const hasBegunWith = (element: XmlElement): boolean =>
   element.is('success', NS.sasl2) && element.getChild('bound', NS.bind2)?.getChild('enabled', NS.sm) !== undefined;
 
-/** Where the server is: as configured, else by the DNS, else the domain itself. */
+/** Address of the server: as configured, else from DNS, else the domain itself. */
 async function targetOf(account: Account, attempt: number): Promise<SocketTarget> {
   const domain = domainOf(account);
   const { tls, verifyCertificate } = account;

@@ -1,11 +1,11 @@
-// What a server, a room or a service can (XEP-0030).
+// Asks a server, room or service for its features (XEP-0030).
 import type { XmlElement } from '@xmpp/client';
 import { NS } from '../stanza.ts';
 import type { Session } from './session.ts';
 
 type Asking = Pick<Session, 'xml' | 'request'>;
 
-/** Undefined where nobody says it. */
+/** Undefined if the answer is an error. */
 export async function infoOf(session: Asking, jid: string, limitMs?: number): Promise<XmlElement | undefined> {
   const { xml } = session;
   const iq = xml('iq', { type: 'get', to: jid }, xml('query', { xmlns: NS.discoInfo }));
@@ -17,7 +17,7 @@ export async function featuresOf(session: Asking, jid: string, limitMs?: number)
   return new Set(info?.getChildren('feature').map(({ attrs }) => attrs['var'] ?? ''));
 }
 
-/** Addresses of the services of a server. */
+/** Addresses of a server's services. */
 export async function servicesOf(session: Asking, domain: string): Promise<readonly string[]> {
   const { xml } = session;
   const iq = xml('iq', { type: 'get', to: domain }, xml('query', { xmlns: NS.discoItems }));
@@ -34,7 +34,7 @@ async function answered(answer: Promise<XmlElement>): Promise<XmlElement | undef
   }
 }
 
-/** None of a room that is silent: it lies on a server that is away, and ours is there. */
+/** Features of a room. Empty if it does not answer: the room may be on an unreachable server while ours works. */
 export async function featuresOfRoom(session: Asking & Pick<Session, 'timing'>, room: string) {
   try {
     return await featuresOf(session, room, session.timing.joinMs);

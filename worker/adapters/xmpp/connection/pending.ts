@@ -1,9 +1,10 @@
-// What was written and is waited for: an acknowledgement of the server (XEP-0198), or in a room its own echo.
+// Sent stanzas that await a confirmation: the server's acknowledgement (XEP-0198), or the echo of the room.
 //
-//   W1  A wait ends once: confirmed, refused, by the time limit, or with the session. The last two throw: the server may have taken it.
-//   W2  A wait outlives a connection that breaks, for as long as the session may be resumed: the library writes the stanza again if the
-//       server does not have it. What is given up is taken out of what would be written again.
-//   W3  Only where it went to, and the servers on the way, can refuse it: others in a room see its id, too.
+//   XMPP-PENDING-1  A wait ends once: confirmed, refused, at the time limit or with the session.
+//                   The last two throw, because the server may have accepted the stanza.
+//   XMPP-PENDING-2  A wait survives a lost connection while the session may be resumed. The library then sends the stanza again if needed.
+//                   A stanza whose wait has ended is not sent again.
+//   XMPP-PENDING-3  Only the addressee, its server and our own server can refuse a stanza. Other people in a room also see its id.
 import type { XmlElement } from '@xmpp/client';
 import { bareOf, normalJid, resourceOf, type StanzaFault } from '../stanza.ts';
 
@@ -14,7 +15,7 @@ export type Outcome =
 export interface Expected {
   readonly id: string;
   readonly stanza: XmlElement;
-  /** Confirmed by the room's echo and not by the server's acknowledgement. */
+  /** Confirmed by the room's echo instead of the server's acknowledgement. */
   readonly isEchoed: boolean;
   readonly limitMs: number;
 }
@@ -25,7 +26,7 @@ interface Waiting extends Expected {
 
 export class Pending {
   readonly #waiting = new Map<string, Waiting>();
-  /** Called with a stanza that nobody waits for any more. */
+  /** Called with a stanza whose wait was given up. */
   withdraw: (stanza: XmlElement) => void = () => {};
 
   expect(expected: Expected): Promise<Outcome> {
@@ -43,20 +44,20 @@ export class Pending {
     });
   }
 
-  /** The server has taken this stanza. */
+  /** The server has acknowledged this stanza. */
   acknowledged(stanza: XmlElement): void {
     const waiting = this.#of(stanza);
     if (waiting?.isEchoed === false) this.#settle(waiting.id, { kind: 'confirmed', archiveId: undefined });
   }
 
-  /** True when it was waited for. */
+  /** Whether the id was awaited. */
   echoed(id: string, archiveId: string | undefined): boolean {
     const isOurs = this.#waiting.get(id)?.isEchoed === true;
     if (isOurs) this.#settle(id, { kind: 'confirmed', archiveId });
     return isOurs;
   }
 
-  /** W3; `from` undefined: our own server. True when it was waited for. */
+  /** Ends a wait if the sender may refuse the stanza. `from` is undefined for our own server. True if it was awaited. */
   refused(id: string, fault: StanzaFault, from: string | undefined): boolean {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined || (from !== undefined && !speaksFor(from, waiting))) return false;
@@ -64,7 +65,7 @@ export class Pending {
     return true;
   }
 
-  /** The session ended, and the server had not acknowledged it. */
+  /** The session ended before the server acknowledged this stanza. */
   failed(stanza: XmlElement): void {
     const waiting = this.#of(stanza);
     if (waiting !== undefined) this.#settle(waiting.id, new Error('connection lost before the server confirmed'));
@@ -89,7 +90,7 @@ export class Pending {
   }
 }
 
-/** W3. A person may be there with any resource; in a room that is somebody else. */
+/** Whether the sender may refuse the stanza. A person may answer from any resource; in a room another resource is another person. */
 function speaksFor(from: string, { stanza, isEchoed }: Expected): boolean {
   const to = normalJid(stanza.attrs['to'] ?? '');
   const place = bareOf(to);

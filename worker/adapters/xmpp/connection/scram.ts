@@ -1,15 +1,15 @@
-// SCRAM-SHA-1 (RFC 5802) of the client library, with the salted password from Node's own PBKDF2.
+// SCRAM-SHA-1 (RFC 5802) of the client library, with the salted password computed by Node's PBKDF2.
 //
-//   P1  The library signs once for each round, ten thousand times at many servers, and waits for the thread pool at each: half a second on an idle
-//       machine, and on a busy one longer than a login may take, again and again.
-//   P2  A challenge without our nonce in it is not the server's answer to us; and no server keeps this process busy with its rounds.
+//   XMPP-SCRAM-1  The library waits for the thread pool once for each of some ten thousand rounds.
+//                 The rounds take half a second on an idle machine. On a busy one they exceed the time limit of a login.
+//   XMPP-SCRAM-2  A challenge without our nonce is refused. So is one with too many rounds, which would keep this process busy.
 import { pbkdf2 } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Scram, ScramCredentials, XmppEntity } from '@xmpp/client';
 
 const NAME = 'SCRAM-SHA-1';
 const SHA1_BYTES = 20;
-/** Servers have some ten thousand; this takes a second or two, on a thread of its own. */
+/** Servers use about ten thousand rounds. This limit takes one or two seconds on a thread of the pool. */
 const MOST_ROUNDS = 4_000_000;
 
 export function quickenScram({ saslFactory }: XmppEntity): void {
@@ -18,7 +18,7 @@ export function quickenScram({ saslFactory }: XmppEntity): void {
 
 const quick = (Own: new () => Scram): (new () => Scram) =>
   class extends Own {
-    /** After the challenge the library asks for the answer to it. */
+    /** True between the challenge and the library's request for the response to it. */
     #isChallenged = false;
 
     override challenge(challenge: string): unknown {

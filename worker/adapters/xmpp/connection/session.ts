@@ -1,11 +1,12 @@
 // One connection to one server, from the socket to its end.
 //
-//   S1  `run` resolves when the link's signal ends it and throws when it is lost. It tells `online` once the account is logged in and each
-//       room has answered; `degraded` while one of them is not joined.
-//   S2  A session that broke is resumed (XEP-0198) where the server keeps it: nothing is lost or said twice. Where it does not, archives are
-//       read from the cursor on.
-//   S3  A stanza of the server is acknowledged once what it says is stored.
-//   S4  What fails the account itself (login, another client with the resource, an unknown domain) throws `accountFailed`: no loop.
+//   XMPP-SESSION-1  `run` resolves when the link's signal aborts and throws when the connection is lost.
+//                   The account is `online` after the login and each room's answer, and `degraded` while a room is not joined.
+//   XMPP-SESSION-2  A broken session is resumed (XEP-0198) if the server still has it, without loss or duplicates.
+//                   Otherwise the archives are read from the cursor on.
+//   XMPP-SESSION-3  A stanza from the server is acknowledged once its arrivals are stored.
+//   XMPP-SESSION-4  Failures of the account itself throw `accountFailed`, which stops the account instead of retrying:
+//                   a refused login, another client with the resource, an unknown domain.
 import type { Xml, XmlElement, XmppEntity } from '@xmpp/client';
 import { accountFailed, type Link } from '../../../sdk/index.ts';
 import { ArrivalQueue } from '../archive/arrival-queue.ts';
@@ -18,16 +19,16 @@ import type { AccountState } from '../state.ts';
 import { makeClient, type OpenClient } from './client.ts';
 
 export interface SessionTiming {
-  /** From opening the socket to the end of the login. */
+  /** Time from opening the socket to the end of the login. */
   readonly loginMs: number;
-  /** For the answers of all rooms, before the account is online without them. */
+  /** Time for the answers of all rooms. After it the account is online without the rest. */
   readonly joinMs: number;
   readonly rejoinMs: number;
-  /** For the server to confirm what was sent. */
+  /** Time for the server to confirm a sent stanza. */
   readonly confirmMs: number;
-  /** Between two questions whether we are still in our rooms, and whether the server is there. */
+  /** Interval of pings to the server and our rooms. */
   readonly pingMs: number;
-  /** For an answer of the server to a question; one to a ping that does not come ends the connection. */
+  /** Time for an answer from the server. A missing answer to a ping ends the connection. */
   readonly answerMs: number;
 }
 export const TIMING: SessionTiming = {
@@ -68,7 +69,7 @@ export class Session {
   get entity(): XmppEntity | undefined {
     return this.#client?.entity;
   }
-  /** Logged in, settled, and not at its end. */
+  /** Logged in and not ended, and each room has answered or `joinMs` is over. */
   get isOpen(): boolean {
     return this.#isOnline && !this.#hasEnded;
   }
@@ -76,7 +77,7 @@ export class Session {
     return this.#open.xml;
   }
 
-  /** S1. */
+  /** Runs the session. Resolves when the link's signal aborts and throws when the connection is lost. */
   async run(): Promise<void> {
     const fault = accountFault(this.#link.account);
     if (fault !== undefined) throw accountFailed(fault.reason, fault.remedy);
@@ -103,7 +104,7 @@ export class Session {
     return this.#open.entity.iqCaller.request(iq, limitMs);
   }
 
-  /** Resolves when it is written; what becomes of it is told to `pending`. */
+  /** Resolves when the stanza is written, before the server confirms it. */
   write(stanza: XmlElement): Promise<void> {
     return this.#open.entity.send(stanza);
   }
@@ -117,7 +118,7 @@ export class Session {
     this.#timers.add(timer);
   }
 
-  /** Why not all of it works; undefined when it does. */
+  /** Reports why the account works only in part. Undefined once all of it works. */
   trouble(reason: string | undefined): void {
     if (!this.isOpen) return;
     if (reason === undefined) this.#link.online();
@@ -179,7 +180,7 @@ export class Session {
     });
   }
 
-  /** S3. */
+  /** Queues the stanza's arrivals and acknowledges the stanza once they are stored. */
   #onStanza(stanza: XmlElement): void {
     const { current, handled } = this.#open;
     const number = current();
@@ -204,7 +205,7 @@ export class Session {
     });
   }
 
-  /** A server that is there answers, if only that it knows no pings. */
+  /** Any answer proves that the server is alive, even an error for an unknown ping. */
   async #ping(): Promise<void> {
     const { xml } = this;
     try {
@@ -225,7 +226,7 @@ export class Session {
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, END_MS);
     });
-    // What is stored is acknowledged with the end of the stream.
+    // The end of the stream follows the store, so the library's last acknowledgement covers all stored stanzas.
     const left = stored.then(() =>
       entity?.socket == null ? undefined : entity.write('</stream:stream>').catch(() => {}),
     );
@@ -249,13 +250,13 @@ export class Session {
     const { entity } = this;
     if (this.#state.session === this && this.#link.signal.aborted) this.#state.session = undefined;
     entity?.emit('disconnect'); // the library ends its timers
-    // But not those of its requests, which nobody will answer.
+    // The library does not end its open requests, whose answers can no longer come.
     for (const { promise, reject } of entity?.iqCaller.handlers.values() ?? []) {
       promise.catch(() => {});
       reject(new Error('the connection ended'));
     }
     entity?.removeAllListeners();
-    entity?.on('error', () => {}); // what is still under way in the library
+    entity?.on('error', () => {}); // late errors of the library
     this.#client?.socket()?.destroy();
   }
 }

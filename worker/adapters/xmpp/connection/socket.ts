@@ -1,15 +1,15 @@
-// The connection to the server as the client library gets it: already encrypted, in whole characters, and bounded.
+// The socket for the client library: already encrypted, decoded to whole characters, and bounded.
 //
-//   K1  STARTTLS happens here, before the library sees a byte: nothing of the plain stream outlives it, and an account that wants TLS
-//       never logs in without.
-//   K2  The certificate is the one of the account's domain, whatever host the connection goes to (RFC 7590).
-//   K3  A stanza over MOST_STANZA_BYTES, or one that is no XML, ends the connection and does no other harm.
+//   XMPP-SOCKET-1  STARTTLS happens before the library reads a byte, so nothing of the plain stream survives it.
+//                  An account that requires TLS never logs in without it.
+//   XMPP-SOCKET-2  The certificate must be valid for the account's domain, whatever host is connected to (RFC 7590).
+//   XMPP-SOCKET-3  A stanza over MOST_STANZA_BYTES, or invalid XML, ends the connection and has no other effect.
 import { EventEmitter } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
 import { connect as connectTls } from 'node:tls';
 
-/** Servers take a quarter of a megabyte from a client, and half of one from each other. */
+/** Servers accept about 256 KiB from a client and 512 KiB from each other. */
 const MOST_STANZA_BYTES = 2 * 1_024 * 1_024;
 const MOST_GREETING_BYTES = 64 * 1_024;
 
@@ -22,7 +22,7 @@ export interface SocketTarget {
   readonly timeoutMs: number;
 }
 
-/** Emits connect, data (text), error and close, as the library wants of a socket. */
+/** Emits connect, data (text), error and close, as the library expects of a socket. */
 export class XmppSocket extends EventEmitter {
   secure = false;
   #socket: Socket | undefined;
@@ -64,7 +64,7 @@ export class XmppSocket extends EventEmitter {
   resume(): void {
     this.#socket?.resume();
   }
-  /** A whole stanza was read (K3). */
+  /** A whole stanza was read. Restarts the count for MOST_STANZA_BYTES. */
   stanzaRead(): void {
     this.#sinceStanza = 0;
   }
@@ -84,7 +84,7 @@ export class XmppSocket extends EventEmitter {
       } else if (hasAsked && /<proceed[\s/>]/.test(seen)) {
         socket.off('data', onData);
         socket.removeAllListeners();
-        socket.on('error', () => {}); // the encrypted one tells it
+        socket.on('error', () => {}); // the encrypted socket reports the error
         this.#encrypt(target, { socket });
       } else if (/<failure[\s/>]|<(?:stream:)?error[\s>]|<\/stream:stream>/.test(seen))
         socket.destroy(new Error(`the server refused STARTTLS${/host-unknown/.test(seen) ? ': host-unknown' : ''}`));
@@ -95,7 +95,7 @@ export class XmppSocket extends EventEmitter {
     );
   }
 
-  /** K2. */
+  /** Starts TLS and verifies the certificate for the account's domain. */
   #encrypt(
     target: SocketTarget,
     over: { readonly socket: Socket } | { readonly host: string; readonly port: number },

@@ -1,11 +1,11 @@
-// Which addresses of files may be called: those that strangers name must not lead into our own network.
+// Checks which file addresses may be requested. An address from a stranger must not lead into our own network.
 //
-//   A1  https to public addresses. A host in `fileHosts` may be private and may speak plain http.
-//   A2  The address that was looked at is the one that is connected to: a name cannot be another one a moment later.
+//   XMPP-ADDRESSES-1  https to public addresses is allowed. A host in `fileHosts` may be private and use http.
+//   XMPP-ADDRESSES-2  The connection uses the very address that was checked, so a changing DNS answer cannot bypass the check.
 import { isIP, type LookupFunction } from 'node:net';
 import { isPublic, lookupPublic } from '../../../sdk/platform/public-address.ts';
 
-/** Why this address may not be called; undefined when it may. */
+/** Reason why this address may not be requested. Undefined if it may. */
 export function addressFault(url: URL, fileHosts: readonly string[]): string | undefined {
   const host = hostOf(url);
   const isTrusted = fileHosts.some((known) => known.toLowerCase() === host || known.toLowerCase() === url.host);
@@ -15,7 +15,7 @@ export function addressFault(url: URL, fileHosts: readonly string[]): string | u
   return undefined;
 }
 
-/** For the request to it (A2). */
+/** DNS lookup that allows only public addresses, for the request itself. Undefined for a trusted host. */
 export function guardedLookup(url: URL, fileHosts: readonly string[]): LookupFunction | undefined {
   const host = hostOf(url);
   if (fileHosts.some((known) => known.toLowerCase() === host || known.toLowerCase() === url.host)) return undefined;

@@ -1,4 +1,4 @@
-// Files that a message names: by an address beside it (XEP-0066), or with their metadata (XEP-0447). Pure.
+// Files of a message, given as an address (XEP-0066) or with metadata (XEP-0447). Pure.
 import type { XmlElement } from '@xmpp/client';
 import type { FileRef } from '../../../sdk/index.ts';
 import { NS } from '../stanza.ts';
@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
-/** Each address once; only http and https. Their size is as the sender says, 0 where nobody says it. */
+/** Each http or https address once. Sizes are the sender's claim, 0 if unknown. */
 export function filesOf(stanza: XmlElement): readonly FileRef[] {
   const files = new Map<string, FileRef>();
   const add = (address: string | null | undefined, more: Partial<FileRef> = {}): void => {

@@ -1,7 +1,8 @@
-// Files inward: the bytes behind an address that somebody named.
+// Downloads a file from an address in a message.
 //
-//   F1  Only addresses that `addresses.ts` lets through, each time a redirect leads on, at most MOST_REDIRECTS.
-//   F2  No more than `maxFileBytes`, of the account and of the host, are read, whatever the answer says of its length.
+//   XMPP-FETCH-1  The address is checked before each request, also after a redirect: only public addresses and the account's `fileHosts`.
+//                 At most MOST_REDIRECTS are followed.
+//   XMPP-FETCH-2  No more bytes are read than `maxFileBytes` of the account and the host, whatever length the answer claims.
 import type { IncomingMessage } from 'node:http';
 import { Readable, Transform } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
@@ -32,7 +33,7 @@ export async function fetchFile(
   }
 }
 
-/** F2. */
+/** Fails the stream once it exceeds the limit. */
 function bounded(answer: IncomingMessage, mostBytes: number): ReadableStream<Uint8Array> {
   const tooLarge = (): Error =>
     Object.assign(new Error(`the file is larger than maxFileBytes (${mostBytes})`), { code: 'file_too_large' });

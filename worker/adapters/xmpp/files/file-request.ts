@@ -1,4 +1,4 @@
-// One request for a file, to an address that was looked at before.
+// One HTTP request for a file, whose address is checked first.
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { pipeline } from 'node:stream/promises';
@@ -14,7 +14,7 @@ export interface FileRequest {
   readonly signal: AbortSignal;
 }
 
-/** Resolves to the answer, its body unread. Throws why there is none. */
+/** Resolves to the answer with its body unread. Throws if the address is not allowed or there is no answer. */
 export function requestFile(
   { url: text, method, headers, body, signal }: FileRequest,
   { fileHosts, verifyCertificate }: Pick<Account, 'fileHosts' | 'verifyCertificate'>,
@@ -41,7 +41,7 @@ export function requestFile(
           );
     asked.once('error', (cause) => reject(new Error(`${url.host} was not reached: ${cause.message}`, { cause })));
     if (body === undefined) return void asked.end();
-    // It ends the file as well where the request ends first.
+    // pipeline also closes the file if the request ends early.
     pipeline(body.content(), asked).catch((error: unknown) => asked.destroy(error as Error));
   });
 }

@@ -1,5 +1,5 @@
-// Files outward: a place for it from the server's upload service, then the bytes (XEP-0363). Nobody sees a file before the message with its
-// address, so what fails before that can be done again.
+// Uploads a file: requests a slot from the server's upload service, then sends the bytes (XEP-0363).
+// A file is invisible until a message names its address, so a failure before that can be retried.
 import type { XmlElement } from '@xmpp/client';
 import type { FileRef, Link, SendResult } from '../../../sdk/index.ts';
 import { limitedSignal } from '../../../sdk/platform/limited-signal.ts';
@@ -20,7 +20,7 @@ interface Service {
 }
 const services = new WeakMap<Session, Promise<Service | undefined>>();
 
-/** The address at which everybody finds it, or why there is none. */
+/** The public address of the uploaded file, or the reason why there is none. */
 export async function upload(file: FileRef, session: Session, link: Link<Account>): Promise<string | SendResult> {
   const { account } = link;
   let known = services.get(session);
@@ -49,7 +49,7 @@ export async function upload(file: FileRef, session: Session, link: Link<Account
   return { kind: 'refused', reason: `the upload service answered ${status} to ${file.name}` };
 }
 
-/** Of several that which answers first: one that is silent (it lies on a server that is away) is not waited for. */
+/** The first service to answer. A silent one is not awaited, since it may be on an unreachable server. */
 async function find(session: Session, domain: string): Promise<Service | undefined> {
   const own = await serviceAt(session, domain);
   if (own !== undefined) return own;
