@@ -41,6 +41,7 @@ export interface ShownMessage {
   readonly reactions: readonly string[];
   /** Id of the thread's first message. */
   readonly thread?: string;
+  /** Id of the message that it replies to. */
   readonly replyTo?: string;
   /** The id of the only person who sees it. */
   readonly only?: string;
