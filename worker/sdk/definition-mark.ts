@@ -1,6 +1,6 @@
 // The mark on the result of `definePlugin` and `defineAdapter`: frozen data with the kind of definition and the SDK version.
 //
-//   DEFINITION-1  The host reads the mark by its symbol, never by `instanceof`, because a plugin brings its own copy of this file.
+//   DEFINITION-1  The host reads the mark by its symbol. `instanceof` would fail, because a plugin brings its own copy of this file.
 //   DEFINITION-2  The host takes its own major version with an equal or older minor, and the major version before it. A newer version is refused,
 //                 and the error names both versions.
 

@@ -1,5 +1,5 @@
 // Errors that a handler or an adapter throws to choose the outcome. Any other error makes the host retry with backoff. The host knows these errors
-// by a mark and a code, never by class, because a plugin brings its own copy of this file.
+// by a mark and a code. `instanceof` would fail, because a plugin brings its own copy of this file.
 import type { Body } from './message.ts';
 
 const ERROR = Symbol.for('svc.error');

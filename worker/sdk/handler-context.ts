@@ -91,8 +91,8 @@ export interface Ctx {
 
   /**
    * Sets a value, guarded by the revision that this run has read first. For a cell that was not read, `expect` is the guard. A failed guard runs
-   * the handler again on fresh state. Throws an error with code `cell_is`, naming cell and key, if `expect` is known to be wrong: this run has read
-   * another revision, or the run before found one.
+   * the handler again on fresh state. Throws an error with code `cell_is`, naming cell and key, if this run, or the run before it, has read a
+   * revision other than `expect`.
    */
   set<V>(cell: Cell<V>, value: NoInfer<V>, expect?: 'absent' | 'any' | number): void;
   unset(cell: Cell<unknown>): void;

@@ -1,5 +1,6 @@
-// A process between a harness and its test host. It starts the host, and kills it with all its children when the harness asks or is gone, however
-// the harness ended. Then it removes the host's folder. It is detached from the harness's terminal, so Ctrl-C ends the harness first.
+// A process between a harness and its test host. It starts the host, and kills it with all its children when the harness asks. It does the same
+// when the harness is gone, however that ended. Then it removes the host's folder. It is detached from the harness's terminal, so Ctrl-C ends the
+// harness first.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import type { RuntimeStatus } from '../../shared/api/control.ts';

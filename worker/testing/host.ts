@@ -6,7 +6,10 @@ import { RealHost } from './real-host.ts';
 export interface HostOptions {
   /** Keys of `svc.config.yml`. Address, port and token are the host's own. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Plugins by slot: a file (relative to the working folder, or a URL), a package, the name of a built-in plugin, or the slot's keys. */
+  /**
+   * Plugins by slot. The value is a file, a package, the name of a built-in plugin, or the slot's keys. A file is a path relative to the working
+   * folder, or a URL.
+   */
   readonly plugins?: Readonly<Record<string, string | URL | Readonly<Record<string, unknown>>>>;
   /** Contents of further files of the project, by path relative to it. */
   readonly files?: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-// The disk of a test bot: a database in memory, and files. Both outlive a kill of the process. Units are committed by the worker's own code, in
+// The disk of a test bot: a database in memory, and files. Both outlive a kill of the process. Transactions run through the worker's own code, in
 // this thread.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';

@@ -26,6 +26,9 @@ export interface CheckTools {
   readonly signal: AbortSignal;
   /** The webhook address for the platform; undefined for accounts without webhooks, and while `http.publicUrl` is not set. */
   readonly url: string | undefined;
-  /** Compares the clocks. The time is a Date that the platform just gave, or the Date header of a request without credentials to this address. */
+  /**
+   * Compares the clocks. `platform` is a time that the platform just gave, or an address. The address is asked without credentials, and its Date
+   * header is the time.
+   */
   clock(platform: string | Date): Promise<CheckResult>;
 }

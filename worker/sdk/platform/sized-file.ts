@@ -6,7 +6,7 @@ export interface SizedContent extends FileContent {
   readonly bytes: number;
 }
 
-/** Opens a file with its size. A file of unknown size is read twice, the first time to count its bytes, so it is never whole in memory. */
+/** Opens a file with its size. A file of unknown size is read twice, so it is never whole in memory. The first pass counts its bytes. */
 export async function openSized(file: FileRef, link: Pick<Link<unknown>, 'openFile'>): Promise<SizedContent> {
   const { bytes, content } = await link.openFile(file);
   if (bytes !== undefined) return { bytes, content };

@@ -1,10 +1,10 @@
 // Checks values against schemas. This file converts values: durations, secrets, references, defaults and unknown keys. Ajv checks the result. Ajv
 // is loaded at the first check, because importing it costs 30 ms of the start.
 //
-//   SCHEMA-1  The result has every default, and no key that the schema does not name.
-//   SCHEMA-2  An unknown key is refused. With `open` it is dropped, because foreign payloads grow.
-//   SCHEMA-3  A fault names path and expectation. It never holds a secret, and other values only if they are short.
-//   SCHEMA-4  A value that JSON would lose is refused if the schema names its key. A value with `toJSON` (a date) counts as its JSON.
+//   SDK-SCHEMA-1  The result has every default, and no key that the schema does not name.
+//   SDK-SCHEMA-2  An unknown key is refused. With `open` it is dropped, because foreign payloads grow.
+//   SDK-SCHEMA-3  A fault names path and expectation. It never holds a secret, and other values only if they are short.
+//   SDK-SCHEMA-4  A value that JSON would lose is refused if the schema names its key. A value with `toJSON` (a date) counts as its JSON.
 import type { Static, TSchema } from 'typebox';
 import { personRef } from '../message.ts';
 import { isSecret, secret } from '../secret.ts';

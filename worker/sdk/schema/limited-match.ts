@@ -1,11 +1,11 @@
 // Matches patterns of plugins against texts of strangers. Some texts would keep a pattern busy for years, and JavaScript's engine has no time
 // limit. A match that may take long therefore runs in node:vm, which can end it while the process goes on.
 //
-//   LIMITED-MATCH-1  A match ends within LIMIT_MS. A pattern that exceeded it gets a tenth of that time for an hour, so that repeating the text
-//                    does not keep the process busy.
+//   LIMITED-MATCH-1  A match ends within LIMIT_MS. A pattern that exceeded it gets a tenth of that time for an hour. So a repeated text does not
+//                    keep the process busy.
 //   LIMITED-MATCH-2  Only CPU time of the process counts: a busy or suspended machine ends no match.
-//   LIMITED-MATCH-3  A match runs without a limit if the pattern's source and the length of the text prove that it is short. Starting a limit costs
-//                    more than most matches.
+//   LIMITED-MATCH-3  A match runs without a limit if pattern and length of the text prove that it is short. Starting a limit costs more than most
+//                    matches.
 import { createContext, Script } from 'node:vm';
 import { type Growth, growthOf } from './pattern-growth.ts';
 

@@ -12,7 +12,7 @@ export function readDuration(text: string): number | undefined {
   return sum <= LONGEST_MS ? sum : undefined;
 }
 
-/** The shortest text that `readDuration` reads back, rounded down to a second: 5_400_000 is "1h30m", less than a second is "0s". */
+/** The shortest text that `readDuration` reads back, rounded down to a second. 5_400_000 is "1h30m"; less than a second is "0s". */
 export function showDuration(ms: number): string {
   let rest = Math.max(0, ms);
   let text = '';

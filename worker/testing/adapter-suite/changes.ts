@@ -60,7 +60,7 @@ async function removes(trial: Trial): Promise<void> {
   assert.notEqual(again.kind, 'later', 'what is gone already is not tried for ever');
 }
 
-/** Each call has a life of its own, because an account may pause sends for as long as the platform asked. */
+/** Each call has a life of its own: an account may pause sends for as long as the platform asked. */
 async function passesOn(trial: Trial): Promise<void> {
   const { open, definition, platform } = trial;
   const message = await posted(trial);

@@ -23,13 +23,13 @@ export function assertLater(result: SendResult, afterMs: number, what?: string):
   assert.deepEqual({ kind, afterMs: told }, { kind: 'later', afterMs }, what);
 }
 
-/** Asserts a `later` with any wait above 0, for platforms that give no time or encode it in their own way. */
+/** Asserts a `later` with any wait above 0. Some platforms give no time, or encode it in their own way. */
 export function assertWaits(result: SendResult, what?: string): void {
   assert.equal(result.kind, 'later', what);
   assert.ok(result.kind === 'later' && result.afterMs > 0, what);
 }
 
-/** Each response is tried in a life of its own, because an account may pause sends for as long as the platform asked. */
+/** Each response is tried in a life of its own: an account may pause sends for as long as the platform asked. */
 async function passesRefusals({ bench, open, fixtures, platform }: Trial): Promise<void> {
   const post = postTo(fixtures);
   platform.next({ status: 429, headers: { 'retry-after': '7' } });
