@@ -67,8 +67,8 @@ export interface Link<A> {
   /** Tells the host that the connection is up and takes sends, but something else does not work. */
   degraded(reason: string): void;
   /**
-   * Takes the WebSockets that the platform opens to this account (`webhook.socket`), also those opened while `connect` was not running. Such a
-   * WebSocket makes the host call `connect`, without the backoff of a first failure.
+   * Takes the WebSockets that the platform opens to this account (`webhook.socket`), also those opened while `connect` was not running. After at
+   * most one failure, such a WebSocket makes the host call `connect` at once; after more failures the backoff continues.
    */
   accept(take: (socket: PlatformSocket) => void): void;
   /** Stores arrivals and cursor in one transaction; resolves once they are stored. */

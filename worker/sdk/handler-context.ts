@@ -90,9 +90,9 @@ export interface Ctx {
   // The methods below are effects: committed together with the item, or not at all.
 
   /**
-   * Sets a value, guarded by the revision that this run has read first. For a cell that was not read, `expect` is the guard. A failed guard runs
-   * the handler again on fresh state. Throws an error with code `cell_is`, naming cell and key, if this run, or the run before it, has read a
-   * revision other than `expect`.
+   * Sets a value, guarded by the revision that this run has read first. For a cell that was not read, `expect` is required and is the guard. A
+   * failed guard runs the handler again on fresh state. Throws an error with code `cell_is`, naming cell and key, if this run, or the run before
+   * it, has read a revision other than `expect`.
    */
   set<V>(cell: Cell<V>, value: NoInfer<V>, expect?: 'absent' | 'any' | number): void;
   unset(cell: Cell<unknown>): void;
