@@ -1,7 +1,8 @@
-// The mark of what `definePlugin` and `defineAdapter` return: plain frozen data that says what it is and for which SDK it was made.
+// The mark on the result of `definePlugin` and `defineAdapter`: frozen data with the kind of definition and the SDK version.
 //
-//   D1  A mark is read by its symbol, never by `instanceof`: a plugin brings its own copy of this file.
-//   D2  The same major and an older or equal minor is taken, and for one release the major before; a newer one is refused by name.
+//   DEFINITION-1  The host reads the mark by its symbol. `instanceof` would fail, because a plugin brings its own copy of this file.
+//   DEFINITION-2  The host takes its own major version with an equal or older minor, and the major version before it. A newer version is refused,
+//                 and the error names both versions.
 
 /** Major and minor of this SDK. */
 export const SDK_VERSION = [1, 0] as const;
@@ -13,13 +14,13 @@ export interface DefinitionMark {
   readonly sdk: readonly [major: number, minor: number];
 }
 
-/** A frozen copy of the definition that carries the mark. */
+/** A frozen copy of the definition, with the mark. */
 export function markDefinition<D extends { readonly name: string }>(kind: DefinitionMark['kind'], definition: D): D {
   const mark: DefinitionMark = { kind, sdk: SDK_VERSION };
   return Object.freeze(Object.defineProperty({ ...definition }, DEFINITION, { value: Object.freeze(mark) }));
 }
 
-/** The mark of a module's default export. Throws an error with code `definition_invalid` that says what to do. */
+/** The mark of a module's default export. Throws an error with code `definition_invalid` that names the remedy. */
 export function readDefinition(module: unknown): DefinitionMark {
   const mark =
     typeof module === 'object' && module !== null ? (module as Record<symbol, unknown>)[DEFINITION] : undefined;

@@ -1,4 +1,4 @@
-// The keys of a plugin and of an adapter, for plain JavaScript: an adapter whose `catchUp` is misspelt would catch nothing up.
+// The keys of a plugin and of an adapter, checked for plain JavaScript. Without the check, a misspelt `catchUp` would never be called.
 import type { AdapterDefinition, Can } from './adapter.ts';
 import type { PluginSpec } from './plugin.ts';
 import { ABOVE_0, ANY, FLAG, type Form, FUNCTION, faultOfShape, form, nested, type Shape } from './schema/shape.ts';

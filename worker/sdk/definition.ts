@@ -1,4 +1,4 @@
-// The host's side of definitions: from a module's default export to the typed object that its author wrote.
+// Reads definitions in the host: from a module's default export to a typed plugin or adapter.
 import type { TProperties } from 'typebox';
 import type { AdapterDefinition } from './adapter.ts';
 import { invalid, readDefinition } from './definition-mark.ts';
@@ -10,7 +10,7 @@ import { faultOfShape, type Shape } from './schema/shape.ts';
 
 export { type DefinitionMark, readDefinition } from './definition-mark.ts';
 
-/** A plugin as `definePlugin` received it; the types of its schemas are gone, the checks are made by the host. */
+/** A plugin as its author passed it to `definePlugin`, without the types of its schemas. The host checks values at run time. */
 export interface PluginDefinition {
   readonly name: string;
   readonly config?: TProperties;
@@ -18,7 +18,7 @@ export interface PluginDefinition {
   setup(p: Setup<Readonly<Record<string, unknown>>, Partial<Parts>>): Done;
 }
 
-/** Throws `definition_invalid` when the module is not a plugin for this SDK. */
+/** Throws an error with code `definition_invalid` if the module is not a plugin for this SDK. */
 export function readPlugin(module: unknown): PluginDefinition {
   if (readDefinition(module).kind !== 'plugin')
     throw invalid('is an adapter, not a plugin: name it in endpoints of a slot, or export default definePlugin(…)');
@@ -28,7 +28,7 @@ export function readPlugin(module: unknown): PluginDefinition {
   return plugin;
 }
 
-/** Throws `definition_invalid` when the module is not an adapter for this SDK. */
+/** Throws an error with code `definition_invalid` if the module is not an adapter for this SDK. */
 export function readAdapter(module: unknown): AdapterDefinition<TProperties> {
   if (readDefinition(module).kind !== 'adapter')
     throw invalid('is a plugin, not an adapter: export default defineAdapter(…)');

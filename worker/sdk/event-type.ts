@@ -1,8 +1,8 @@
-// A type of event that a plugin emits and others subscribe to, kept in the event history of the host.
+// An event type that plugins emit and subscribe to. The host keeps the events in its event history.
 import type { Static, TSchema } from 'typebox';
 import type { EventType } from './handle.ts';
 
-/** `type` is dotted and past tense: `plugin.polls.closed`. Data is checked when it is emitted. */
+/** `type` is dotted and in the past tense: `plugin.polls.closed`. `ctx.emit` checks the data. */
 export function defineEvent<S extends TSchema>(type: string, data: S): EventType<Static<S>> {
   return { id: type, kind: 'event', schema: data };
 }

@@ -1,26 +1,26 @@
-// Handles: what registering gives back, to name the thing later. Plain data with ids, so that they may be stored and sent around.
+// Handles: registering methods return them, to refer to the registered thing later. They are plain data with ids, so they may be stored.
 import type { TSchema } from 'typebox';
 import type { Button, ConversationRef, UserRef } from './message.ts';
 
 interface Handle<K extends string, D> {
   readonly id: string;
   readonly kind: K;
-  /** Only a type: never there at run time. */
+  /** A type only; absent at run time. */
   readonly '~data'?: (data: D) => D;
 }
 
-/** What `p.action` gives: makes buttons. */
+/** Returned by `p.action`: makes buttons. */
 export type Action<D> = Handle<'action', D> & { button(label: string, data: D, style?: 'primary' | 'danger'): Button };
-/** What `p.task` gives: for `ctx.schedule` and `ctx.cancel`. */
+/** Returned by `p.task`, for `ctx.schedule` and `ctx.cancel`. */
 export type Task<D> = Handle<'task', D>;
-/** What `p.dialog` gives: for `ctx.ask`. */
+/** Returned by `p.dialog`, for `ctx.ask`. */
 export type Dialog<G> = Handle<'dialog', G>;
-/** What `p.counter` gives: for `ctx.count`. */
+/** Returned by `p.counter`, for `ctx.count`. */
 export type Counter<L> = Handle<'counter', L>;
-/** What `defineEvent` gives: for `ctx.emit` and `p.subscribe`. */
+/** Returned by `defineEvent`, for `ctx.emit` and `p.subscribe`. */
 export type EventType<D> = Handle<'event', D> & { readonly schema: TSchema };
 
-/** One value of the state: a store, a key in it, and whose it is. */
+/** The address of one value of the state: a store, a key in it, and the owner. */
 export interface Cell<V> {
   readonly store: string;
   readonly key: string;
@@ -28,10 +28,10 @@ export interface Cell<V> {
   readonly '~value'?: V;
 }
 
-/** What `p.state` gives: a cell by itself (the empty key), and the way to its other keys and owners. */
+/** Returned by `p.state`: a cell (with the empty key) that leads to other keys and owners. */
 export interface State<V> extends Cell<V> {
-  /** The value under this key. */
+  /** The cell under this key. */
   at(key: string): Cell<V>;
-  /** Of another conversation or user: for handlers without a conversation of their own. */
+  /** The state of another conversation or user, for handlers without a conversation. */
   of(owner: ConversationRef | UserRef): State<V>;
 }

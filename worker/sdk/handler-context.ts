@@ -1,13 +1,13 @@
-// What a handler gets: reads, `once`, and effects. What is neither is not on it.
+// The context of a handler: reads, `once`, and effects. It offers nothing else.
 //
-//   X1  Effects are collected and committed with "item handled" as one unit: all of them or none, invisible before.
-//   X2  A later attempt of the same item sees nothing of an earlier one but stored `once` results and the same `item.id` and `key()`.
-//   X3  Inside `once`, and after the handler has ended, the context throws: `inside_once`, `ctx_closed`.
+//   CONTEXT-1  Effects are collected and committed in one transaction with "item handled": all or none, invisible before.
+//   CONTEXT-2  Attempts of one item share stored `once` results, `item.id` and `key()`, and nothing else.
+//   CONTEXT-3  The context throws inside `once` (`inside_once`) and after the handler has ended (`ctx_closed`).
 import type { Cell, Counter, Dialog, EventType, State, Task } from './handle.ts';
 import type { Body, Conversation, ConversationRef, FileRef, MessageRef, User, UserRef } from './message.ts';
 
 type Line = (fields: object | string, message?: string) => void;
-/** The log of the host, with the ids of slot and item in each line. */
+/** The host's log. Each line carries the ids of slot and item. */
 export interface Logger {
   readonly debug: Line;
   readonly info: Line;
@@ -15,7 +15,7 @@ export interface Logger {
   readonly error: Line;
 }
 
-/** What JSON keeps of a value, and so what `once` gives back. */
+/** The type of a value after a round trip through JSON: `once` returns this. */
 export type Json<T> = unknown extends T
   ? T
   : T extends string | number | boolean | null | undefined | void
@@ -27,40 +27,40 @@ export type Json<T> = unknown extends T
         : T extends object
           ? { [K in keyof T as T[K] extends (...a: never[]) => unknown ? never : K]: Json<T[K]> }
           : never;
-/** In a list JSON keeps the place of what it drops. */
+/** JSON writes null for an undefined entry of a list. */
 type JsonEntry<T> = T extends undefined ? null : Json<T>;
 
-/** How a call of `once` is made. */
+/** Options of `once`. */
 export interface OnceOptions {
   /**
-   * An earlier attempt died between call and result. 'again' (default) calls with the same key; 'hold' never calls twice: the
-   * item becomes a dead letter that names the step, for a person to decide. So it does when the call throws, since nobody knows what the
-   * outside took; `retryLater`, `userError` and `giveUp` say that it took nothing.
+   * For an attempt that died between the call and its stored result. 'again' (default) repeats the call with the same key. 'hold' never calls
+   * twice: the item becomes a dead letter that names the step, for a person to decide. With 'hold' a call that throws has the same result, because
+   * its outcome is unknown. `retryLater`, `userError` and `giveUp` declare that the call had no effect.
    */
   readonly unsure?: 'again' | 'hold';
-  /** Then the `signal` of the call aborts. Default: what the handler has left. */
+  /** Milliseconds until the `signal` of the call aborts. Default: the handler's remaining time. */
   readonly timeoutMs?: number;
 }
 
-/** Which entries of a state `ctx.list` gives. */
+/** Selects entries of a state for `ctx.list`. */
 export interface Page {
   readonly prefix?: string;
-  /** The last key of the page before. */
+  /** The last key of the previous page. */
   readonly after?: string;
   /** Default 100, at most 1,000. */
   readonly limit?: number;
 }
 
-/** When a task is due, and under which key it waits. Left out: now. */
+/** When a task is due, and its key. Left out: due now. */
 export interface When {
-  /** Epoch milliseconds; in the past means now. */
+  /** Epoch milliseconds. A time in the past means now. */
   readonly at?: number;
   readonly afterMs?: number;
-  /** One waits under it: the newest wins, and `cancel` names it. */
+  /** At most one task waits under a key: the newest replaces the older one. `ctx.cancel` takes the key. */
   readonly key?: string;
 }
 
-/** The context of every handler, with a conversation or without. */
+/** The context of every handler. */
 export interface Ctx {
   readonly log: Logger;
   /** Aborts at the time limit of the handler and when its generation is retired. */
@@ -68,11 +68,11 @@ export interface Ctx {
   now(): number;
   /** `id` and `receivedAt` are the same on each attempt. */
   readonly item: { readonly id: string; readonly receivedAt: number; readonly attempt: number };
-  /** The same on each attempt of this item, handler and step: for ids and idempotency keys. */
+  /** A key for ids and idempotency keys: the same on each attempt of this item, handler and step. */
   key(step: string): string;
   /**
-   * Calls the outside and stores the result (JSON, up to 64 KiB) before going on; a later attempt gets what was stored. A thrown
-   * error is not kept: return expected failures as values. A step name may be used once in a run.
+   * Makes an external call and stores its result (JSON, up to 64 KiB) before it resolves. A later attempt gets the stored result. A thrown error is
+   * not stored: return expected failures as values. A step name may be used once in a run.
    */
   once<R>(
     step: string,
@@ -80,23 +80,23 @@ export interface Ctx {
     options?: OnceOptions,
   ): Promise<Json<R>>;
   get<V>(cell: Cell<V>): Promise<V | undefined>;
-  /** Entries in order of their keys, read as by `get`. */
+  /** Entries in order of their keys, each read as by `get`. */
   list<V>(state: State<V>, page?: Page): Promise<readonly (readonly [key: string, value: V])[]>;
-  /** One that was saved, or one that came with a message: from its platform. */
+  /** The bytes of a saved file, or of a file that came with a message, fetched from its platform. */
   readFile(file: FileRef): Promise<Uint8Array<ArrayBuffer>>;
-  /** By content: saving twice is one file. */
+  /** Saves a file by its content: saving the same bytes twice makes one file. */
   saveFile(name: string, mime: string, bytes: Uint8Array): Promise<FileRef>;
 
-  // From here on, effects (X1).
+  // The methods below are effects: committed together with the item, or not at all.
 
   /**
-   * Guarded by the revision that this run has read first; unread: say what you expect. A failed guard runs the handler again, on fresh
-   * state. Throws an error with the code `cell_is`, naming cell and key, where it is not as you expect: read before, or found so by the
-   * run before this one.
+   * Sets a value, guarded by the revision that this run has read first. For a cell that was not read, `expect` is required and is the guard. A
+   * failed guard runs the handler again on fresh state. Throws an error with code `cell_is`, naming cell and key, if this run, or the run before
+   * it, has read a revision other than `expect`.
    */
   set<V>(cell: Cell<V>, value: NoInfer<V>, expect?: 'absent' | 'any' | number): void;
   unset(cell: Cell<unknown>): void;
-  /** To a person: in private, where the platform has that. */
+  /** Sends a message. To a person it goes in private, if the platform has private conversations. */
   send(to: ConversationRef | UserRef, body: Body): MessageRef;
   edit(message: MessageRef, body: Body): void;
   remove(message: MessageRef): void;
@@ -107,18 +107,18 @@ export interface Ctx {
   schedule<D>(task: Task<D>, data: NoInfer<D>, when?: When): void;
 }
 
-/** The context of what happens in a conversation. */
+/** The context of a handler of an event in a conversation. */
 export interface ChatCtx extends Ctx {
   readonly user: User;
   readonly conversation: Conversation;
-  /** Named groups of `Match.text`. */
+  /** Named groups of the pattern in `Match.text`. */
   readonly groups: Readonly<Record<string, string>>;
-  /** A hint, sent at once and never repeated. */
+  /** Shows that the bot is typing: sent at once, never retried. */
   typing(): void;
-  /** Into the thread of the item. */
+  /** Sends a message to the item's conversation, in its thread. */
   reply(body: Body): MessageRef;
-  /** Asks for what is missing in `given`. A new dialog of the same person in the same place ends the open one. */
+  /** Starts a dialog that asks for the answers missing in `given`. It ends an open dialog of the same person in the same conversation. */
   ask<G>(dialog: Dialog<G>, given?: NoInfer<G>): void;
-  /** No later handler sees the item. */
+  /** Claims the item: no later handler sees it. */
   stop(): void;
 }

@@ -1,5 +1,5 @@
-// 'svc': what plugins and adapters import. Stateless functions that make plain marked data; no class is ever tested with instanceof,
-// because the host has its own copy of these files. The only barrel beside `testing/index.ts`: it is the public API.
+// 'svc': the public API for plugins and adapters. Its functions are stateless and make plain data with a mark. No class is ever tested with
+// instanceof, because the host has its own copy of these files.
 
 export {
   type AdapterDefinition,
@@ -68,7 +68,7 @@ export {
   type Note,
   type Range,
   type SchemaBuilder,
-  // What an author's package declares of its schemas is named so, wherever typebox lies.
+  // Declarations of an author's package name these types, wherever typebox is installed.
   type Static,
   type TArray,
   type TBoolean,

@@ -1,37 +1,37 @@
-// The message model: who and where, what comes in, and what goes out. All of it is plain JSON, so that it can be stored.
+// The message model: people, conversations, incoming and outgoing messages. All of it is plain JSON, so the host can store it.
 
 export interface UserRef {
-  /** `<owner>:<name>` of the account through which this person is seen. */
+  /** `<owner>:<name>` of the account through which the bot meets this person. */
   readonly endpoint: string;
   readonly id: string;
 }
 
-/** A place where people and the bot write, by the ids of its platform. */
+/** A conversation, by the ids of its platform. */
 export interface ConversationRef {
   readonly endpoint: string;
   readonly id: string;
   readonly thread?: string;
 }
 
-/** A person as the platform shows them now. */
+/** A person, with the current name on the platform. */
 export interface User extends UserRef {
   readonly name: string;
-  /** The platform says that this person administers the conversation. */
+  /** True if this person is an admin of the conversation on its platform. */
   readonly admin: boolean;
 }
 
-/** The place that an item came from. */
+/** The conversation that an item came from. */
 export interface Conversation extends ConversationRef {
   readonly kind: 'private' | 'group';
   readonly name?: string;
 }
 
-/** A message of the platform, or one of ours (`sent`) that is perhaps not out yet: the outbox fills in the platform's id. */
+/** A message of the platform, or one of the bot's own (`sent`), perhaps not sent yet: the outbox fills in the platform's id. */
 export type MessageRef =
   | { readonly endpoint: string; readonly conversation: string; readonly id: string }
   | { readonly sent: string };
 
-/** A file by its content; its bytes come through `ctx.readFile`. */
+/** A reference to a file. `ctx.readFile` gives its bytes. */
 export interface FileRef {
   readonly id: string;
   readonly name: string;
@@ -39,10 +39,10 @@ export interface FileRef {
   readonly bytes: number;
 }
 
-/** How a piece of text is set off. */
+/** The formatting of a piece of text. */
 export type Mark = 'bold' | 'italic' | 'strike' | 'code';
 
-/** A piece of text with what it means. No segment holds markup: a renderer escapes all of it for its platform. */
+/** A piece of text with its meaning. No segment holds markup: a renderer escapes its text for the platform. */
 export type Segment =
   | { readonly kind: 'code'; readonly text: string; readonly language?: string }
   | { readonly kind: 'quote'; readonly text: string }
@@ -50,12 +50,12 @@ export type Segment =
   | { readonly kind: 'link'; readonly text: string; readonly url: string }
   | { readonly kind: 'mention'; readonly user: UserRef | 'everyone' };
 
-/** What `md` makes. */
+/** Formatted text, made by `md`. */
 export interface Rich {
   readonly segments: readonly Segment[];
 }
 
-/** Made by `action.button(…)`; its data stays in the database, only a token goes over the wire. */
+/** A button, made by `action.button(…)`. Its data stays in the database; only a token goes to the platform. */
 export interface Button {
   readonly label: string;
   readonly action: string;
@@ -63,66 +63,66 @@ export interface Button {
   readonly style?: 'primary' | 'danger';
 }
 
-/** A message to send, part by part; at least one part is there. */
+/** A message to send. At least one member is set. */
 export interface Content {
   readonly text?: string | Rich;
   readonly buttons?: readonly Button[];
   readonly files?: readonly FileRef[];
   readonly replyTo?: MessageRef;
-  /** Opens a thread under this message, or goes on in it. */
+  /** Opens a thread under this message, or continues that thread. */
   readonly thread?: MessageRef;
-  /** Shown to this person alone, where the platform can. */
+  /** Shown only to this person, if the platform can do that. */
   readonly only?: UserRef;
-  /** When a send may have happened or not: send once more (default), or hold it for a person to decide. */
+  /** If the outcome of a send is unknown: 'again' (default) sends once more, 'hold' waits for a person to decide. */
   readonly unsure?: 'again' | 'hold';
 }
 
-/** What a handler may answer. A plain string is literal text: nothing in it is markup or a mention. */
+/** The reply of a handler. A plain string is literal text: nothing in it is markup or a mention. */
 export type Body = string | Rich | Content;
 
-/** A message that somebody wrote. */
+/** A message that a person wrote. */
 export interface Message {
   readonly ref: MessageRef;
   readonly text: string;
   readonly segments: readonly Segment[];
   readonly files: readonly FileRef[];
   readonly replyTo?: MessageRef;
-  /** Said to the bot: in private, by mention, or by a reply to it. */
+  /** True if the message is to the bot: in private, by mention, or as a reply to the bot. */
   readonly addressed: boolean;
   readonly sentAt: number;
 }
 
-/** What `p.on` can listen to, by kind. */
+/** The events of `p.on`, by kind. */
 export interface Inbound {
   readonly message: Message;
   readonly edited: Message;
   readonly deleted: { readonly ref: MessageRef };
   readonly reaction: { readonly ref: MessageRef; readonly emoji: string; readonly on: boolean };
   readonly member: { readonly who: UserRef; readonly change: 'joined' | 'left' };
-  /** What only this platform has, as it came. */
+  /** An event that only this platform has, unchanged. */
   readonly other: { readonly type: string; readonly raw: unknown };
 }
 
 const PERSON = Symbol.for('svc.person');
 
-/** The reference, marked as one to a person: it looks like one to a conversation. JSON does not keep the mark, schemas put it back. */
+/** Marks a reference as one to a person, because it looks like one to a conversation. JSON drops the mark; schemas restore it. */
 export function personRef<R extends object>(ref: R): R {
   return Object.defineProperty(ref, PERSON, { value: true });
 }
 
-/** True for a `User`, and for a reference that a schema or the host made to a person. */
+/** True for a `User`, and for a reference that a schema or the host marked as one to a person. */
 export function isPerson(ref: ConversationRef | UserRef): ref is UserRef {
   return PERSON in ref || 'admin' in ref;
 }
 
-/** A mention of a person, or of all that are here: the only way to make one. */
+/** A mention of a person or of everyone in the conversation. No other function makes a mention. */
 export function mention(user: UserRef | 'everyone'): Segment {
   return { kind: 'mention', user: user === 'everyone' ? user : { endpoint: user.endpoint, id: user.id } };
 }
 
 /**
- * The body in its long form. What a person wrote, said again, keeps its files, but not what it answers to; what is put beside the segments of
- * `md` counts as beside a text.
+ * The body in its long form. A person's message sent again keeps its files, but not its `replyTo`. Properties added to a result of `md`, such as
+ * buttons, are kept.
  */
 export function toContent(body: Body | Message): Content {
   if (typeof body === 'string') return { text: body };
@@ -131,7 +131,7 @@ export function toContent(body: Body | Message): Content {
   return 'ref' in body ? { text, files: body.files } : { ...body, text };
 }
 
-/** The text alone, as a person reads it where there is no markup. */
+/** The text without formatting. */
 export function plainText(text: string | readonly Segment[]): string {
   return typeof text === 'string' ? text : text.map(plainSegment).join('');
 }

@@ -1,10 +1,10 @@
-// What every kind of handler takes.
+// Options of every kind of handler.
 
 export interface Options {
-  /** Then `ctx.signal` aborts and the unit is refused. Default 60 000. */
+  /** Milliseconds until `ctx.signal` aborts and the run's effects are refused. Default 60 000. */
   readonly timeoutMs?: number;
-  /** How often an item is tried before it is a dead letter, with waits of 1 s, 5 s, 30 s, 2 min between. Default 5. */
+  /** Attempts before an item becomes a dead letter. Default 5. The waits between them are 1 s, 5 s, 30 s and 2 min. */
   readonly attempts?: number;
-  /** Old names under which work may still be stored, the oldest first. */
+  /** Former names of the handler, the oldest first. Stored work may still use them. */
   readonly formerly?: readonly string[];
 }

@@ -1,8 +1,8 @@
-// Optional parts of the host, on `ctx` of a plugin that names them in `uses`. What they do are effects too: decided on the state
-// that this run sees, committed with it.
+// Optional parts of the host, on `ctx` of a plugin that names them in `uses`. Their methods are effects too: decided on the state that this run
+// sees, and committed with the run.
 import type { Task } from './handle.ts';
 
-/** By the name under which a plugin asks for them. */
+/** Optional parts, by the name that `uses` takes. */
 export interface Parts {
   readonly workroom: Workroom;
   readonly agents: Agents;
@@ -19,7 +19,7 @@ export interface Workroom {
 }
 
 export interface Agents {
-  /** The result comes as a task. */
+  /** Starts a run. Its result arrives as the task `then`. */
   start(binding: string, run: { readonly prompt: string; readonly then?: Task<{ runId: string; text: string }> }): void;
 }
 
@@ -28,12 +28,12 @@ export interface Commands {
   list(): readonly CommandHelp[];
 }
 
-/** A command as help shows it. */
+/** A command in the help. */
 export interface CommandHelp {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly summary: string;
-  /** With the prefix, as one types it: `/echo <text…>`. */
+  /** The line to type, with the prefix: `/echo <text…>`. */
   readonly usage: string;
   readonly slot: string;
   readonly who: 'anyone' | 'admin' | 'operator';

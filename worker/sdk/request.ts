@@ -1,15 +1,15 @@
-// An HTTP request as bytes, and the answer to one: for webhooks of platforms and for routes of plugins.
+// An HTTP request with its raw bytes, and the answer, for webhooks of platforms and routes of plugins.
 
-/** Names of headers are in lower case, and one that came twice is joined by a comma; a query that names one twice is refused with 400. */
+/** Header names are in lower case; a header that came twice is joined by a comma. A query with the same name twice is refused with 400. */
 export type HeaderMap = Readonly<Record<string, string | undefined>>;
 
-/** A request as it came. */
+/** A request, unchanged. */
 export interface RawRequest {
   readonly method: string;
   readonly path: string;
   readonly query: HeaderMap;
   readonly headers: HeaderMap;
-  /** The bytes as they came: what a signature is made over. */
+  /** The raw bytes, as the sender signed them. */
   readonly body: Uint8Array;
   readonly receivedAt: number;
 }
@@ -19,14 +19,14 @@ export interface HttpAnswer {
   /** Default 200. */
   readonly status?: number;
   readonly headers?: HeaderMap;
-  /** At most one of json and text. */
+  /** At most one of `json` and `text` is set. */
   readonly json?: unknown;
   readonly text?: string;
 }
 
-/** What a verifier says of a request. `handshake`: the platform asks whether we are there; answered at once, nothing is stored. */
+/** The result of a verifier. `handshake`: the platform confirms the address; the host answers at once and stores nothing. */
 export type Verdict =
   | { readonly kind: 'ok' }
-  /** 401 without detail, unless `status` says 403. */
+  /** Answered with 401, or 403 with `status: 403`. The answer does not hold the reason. */
   | { readonly kind: 'refused'; readonly reason: string; readonly status?: 403 }
   | { readonly kind: 'handshake'; readonly answer: HttpAnswer };

@@ -1,11 +1,11 @@
-// A secret of the configuration, as plugins and adapters hold it: printing, JSON and inspection give a mask, `reveal()` alone the text.
+// A secret of the configuration. Printing, JSON and inspection show a mask; only `reveal()` gives the text.
 import { inspect } from 'node:util';
 
 const MASK = '[secret]';
 
-/** A text that shows itself to nobody but who asks for it by name. */
+/** A text that prints as a mask. */
 export interface Secret {
-  /** The text itself: for a header or a signature, never for a log. */
+  /** The text, for a header or a signature. Never log it. */
   reveal(): string;
 }
 
@@ -14,7 +14,7 @@ export function secret(text: string): Secret {
   return new SecretText(text);
 }
 
-/** True for any object of this kind, also one made by another copy of the SDK or by the configuration loader. */
+/** True for any secret, also one made by another copy of the SDK or by the configuration loader. */
 export function isSecret(value: unknown): value is Secret {
   return typeof value === 'object' && value !== null && 'reveal' in value && typeof value.reveal === 'function';
 }

@@ -1,5 +1,5 @@
-// One process of a test bot: the worker's engine over a disk in memory, with a fake platform as its one account. What is left out is
-// HTTP, the thread of the writer and the process itself.
+// One process of a test bot: the worker's engine over a disk in memory. Its only account is a fake platform. HTTP, the writer's thread and the
+// operating system's process are left out.
 import '../../shared/process/failpoints.ts';
 import { newProjectId, newRuntimeId, uuidv7 } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
@@ -37,7 +37,7 @@ export interface ProcessOptions extends TestPlugins {
   readonly parts: Readonly<Record<string, unknown>>;
   readonly log: (line: unknown) => void;
   readonly point: (name: string) => void;
-  /** Around each handling of an item. */
+  /** Wraps each handling of an item. */
   readonly around: (handle: () => Promise<ItemOutcome>) => Promise<ItemOutcome>;
 }
 
@@ -100,7 +100,7 @@ export class BotProcess {
     return current;
   }
 
-  /** Assembles, opens resources, and takes up what the disk has. Throws what assembly throws. */
+  /** Assembles the plugins, opens resources, and resumes the work on the disk. Throws the errors of assembly. */
   async start(): Promise<void> {
     await this.#engine.load();
     await this.#engine.start();
@@ -121,7 +121,7 @@ export class BotProcess {
     }
   }
 
-  /** An instant of a cron handler, once. */
+  /** Makes a cron handler due at this instant, once. */
   async due(capability: string, at: number): Promise<void> {
     await this.#engine.inbox.accept([
       {
@@ -134,7 +134,7 @@ export class BotProcess {
     ]);
   }
 
-  /** A tool's result, or a route's answer; what the handler decided is committed. */
+  /** The result of a tool, or the answer of a route. The handler's effects are committed. */
   call(id: string, input: unknown, request: Pick<RawRequest, 'headers' | 'query'>): Promise<unknown> {
     const capability = this.generation.capabilities.find(id);
     if (capability?.kind === 'route') return this.#callRoute(capability, input, request);
@@ -142,13 +142,13 @@ export class BotProcess {
     throw new Error(`there is no tool or route ${id}`);
   }
 
-  /** A line for each command, in order. */
+  /** One line for each command, in order. */
   help(): string {
     const commands = this.generation.capabilities.ofKind('command');
     return commands.map((command) => `${usageOf(command, '/')}  ${command.spec.summary}`).join('\n');
   }
 
-  /** As `/api/metrics` of a host would have them: counters of this process, gauges as they are now. */
+  /** The values of `/api/metrics` of a host: counters of this process, and current gauges. */
   async metrics(): Promise<Record<string, number>> {
     const { counters, gauges } = this.generation.candidate;
     const without = counters.filter(({ labels }) => Object.keys(labels).length === 0);
@@ -158,12 +158,12 @@ export class BotProcess {
     return { ...values, ...Object.fromEntries(read) };
   }
 
-  /** Handlers under way. */
+  /** Running handlers. */
   get running(): number {
     return this.#engine.dispatcher.running;
   }
 
-  /** True while something is being done; `nested` handlers wait for the test and do not count. */
+  /** True while work is under way. `nested` handlers wait for the test and do not count. */
   isBusy(nested: number): boolean {
     const { dispatcher, sender, timers } = this.#engine;
     return dispatcher.running > nested || sender.running > 0 || !timers.idle;

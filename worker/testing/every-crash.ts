@@ -1,14 +1,14 @@
-// A story, told once, and again with a kill at each point that it passed.
+// Runs a test story once, and again with a kill at each point that it passed.
 import type { TestBot } from './test-bot.ts';
 
-/** A bot that can be told to die at the n-th point it passes. */
+/** A bot that can be killed at the n-th point it passes. */
 export interface Killable extends TestBot {
   killAt(passes: readonly number[]): void;
 }
 
 /**
- * Runs the story, then again with a kill at each point it passed: received, stored, attempt, called:<step>, kept:<step>, decided,
- * committed, sending, posted, sent. `check` must hold every time; `point` says where the kill was.
+ * Runs the story, then again with a kill at each point it passed: received, stored, attempt, called:<step>, kept:<step>, decided, committed,
+ * sending, posted, sent. `check` must hold after every run; `point` names the kill.
  */
 export async function everyCrash<B extends TestBot>(
   make: () => Promise<B>,

@@ -1,5 +1,5 @@
-// A platform in memory, with any `can`: it shows what people would see, knows each key, and refuses what it cannot do.
-// It is the world outside: a kill of the bot leaves it as it is.
+// A platform in memory, with any `can`. It shows the messages that people would see, remembers idempotency keys, and refuses calls against `can`.
+// It outlives a kill of the bot.
 import { sizeOf } from '../outbox/split.ts';
 import type { Can, Outgoing, SendResult } from '../sdk/adapter.ts';
 import type { FileRef } from '../sdk/message.ts';
@@ -36,17 +36,17 @@ export class FakePlatform {
   #duplicates = 0;
   #next = 0;
 
-  /** Everything, but what is given. */
+  /** All features, overridden by `can`. */
   constructor(can: Partial<Can> = {}) {
     this.can = { ...ALL, ...can };
   }
 
-  /** Calls that were taken twice under one key: what a platform without keys shows twice. */
+  /** Calls taken twice with one key: a platform without idempotency keys shows both. */
   get duplicates(): number {
     return this.#duplicates;
   }
 
-  /** What people see in a conversation now, oldest first. */
+  /** The visible messages of a conversation, oldest first. */
   messages(conversation: string): readonly Shown[] {
     return this.#room(conversation);
   }
@@ -66,7 +66,7 @@ export class FakePlatform {
     return { kind: 'sent', message };
   };
 
-  /** Why this call is against `can`: the host must have degraded it. */
+  /** Why this call contradicts `can`; the host must have degraded it. */
   #lack(call: Outgoing): string | undefined {
     if (call.kind !== 'post' && this.can[call.kind] !== true) return `cannot ${call.kind}`;
     if (call.kind !== 'post' && call.kind !== 'edit') return undefined;
@@ -95,7 +95,7 @@ export class FakePlatform {
       return true;
     }
     if (old === undefined) return call.kind === 'react';
-    // As on platforms: what was attached stays, and an edit adds to it.
+    // Real platforms keep attached files, and an edit adds to them.
     if (call.kind === 'edit') {
       const added = call.files.filter(({ id }) => old.files.every((file) => file.id !== id));
       room[at] = { ...old, text: call.text, buttons: call.buttons, files: [...old.files, ...added] };

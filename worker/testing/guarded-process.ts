@@ -1,5 +1,5 @@
-// The harness's side of the guard. It keeps the harness's event loop alive only while something is waited for: a host that nobody has
-// closed does not keep a failed test from ending.
+// The harness's side of `host-guard.ts`, the process that starts and ends a test host. It keeps the harness's event loop alive only while something
+// is awaited. A host that was not closed therefore does not keep a failed test from ending.
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { FromGuard, ToGuard } from './host-guard.ts';
@@ -47,7 +47,7 @@ export class GuardedProcess {
     return this.#isRunning;
   }
 
-  /** Resolves once it is up, or with how it ended before. */
+  /** Resolves once the host is up, or with its end. */
   start(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Up | Ended> {
     const up = new Promise<Up>((resolve) => {
       this.#up = resolve;
@@ -60,7 +60,7 @@ export class GuardedProcess {
     return this.hold(Promise.race([up, this.#ended]));
   }
 
-  /** Resolves when it is gone; at once when it is not running. */
+  /** Resolves once the host has ended; at once if none is running. */
   async stop(signal: 'SIGTERM' | 'SIGKILL', limitMs: number): Promise<void> {
     if (!this.#isRunning) return;
     this.#tell({ kind: 'signal', signal });
@@ -69,13 +69,13 @@ export class GuardedProcess {
     clearTimeout(late);
   }
 
-  /** Whatever runs is killed, its folder removed. */
+  /** Kills the host with its children, and removes its folder. */
   async end(): Promise<void> {
     this.#tell({ kind: 'end' });
     await this.hold(this.#gone);
   }
 
-  /** The event loop stays alive until this has settled. */
+  /** Keeps the event loop alive until `work` has settled. */
   async hold<T>(work: Promise<T>): Promise<T> {
     this.#waiting += 1;
     this.#guard.ref();
@@ -115,20 +115,20 @@ export class GuardedProcess {
     if (this.#lines.length > MAX_LINES) this.#lines.splice(0, this.#lines.length - MAX_LINES);
   }
 
-  /** Somebody ended the guard: nobody is left that would end the host. */
+  /** The guard was killed and can no longer end the host, so this process does. */
   #guardIsGone(): void {
     if (!this.#isRunning) return;
     this.#isRunning = false;
     try {
       if (this.#pid !== undefined) process.kill(-this.#pid, 'SIGKILL');
     } catch {
-      // it is gone as well
+      // the host has ended too
     }
     this.#end({ kind: 'ended', code: null, signal: 'SIGKILL' });
   }
 }
 
-/** Beside this bundle, or in the build where the sources run. */
+/** The file is beside this bundle; when running from sources, in the build. */
 function programFile(name: 'host-guard'): string {
   const folder = import.meta.url.endsWith('.ts') ? '../../dist/testing/' : './';
   return fileURLToPath(new URL(`${folder}${name}.js`, import.meta.url));

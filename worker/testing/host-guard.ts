@@ -1,5 +1,6 @@
-// Between a harness and its test host: a process of its own that starts the host, and ends it with all that it started and removes its
-// folder when the harness says so or is gone, however that died. Apart from the harness's terminal: Ctrl-C ends that one first.
+// A process between a harness and its test host. It starts the host, and kills it with all its children when the harness asks. It does the same
+// when the harness is gone, however that ended. Then it removes the host's folder. It is detached from the harness's terminal, so Ctrl-C ends the
+// harness first.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
@@ -37,7 +38,7 @@ process.on('message', (message: ToGuard) => {
 process.on('disconnect', end);
 
 function start(args: readonly string[], environment: Readonly<Record<string, string>>): void {
-  // A group of its own: what plugins start ends with it.
+  // A process group of its own: processes that plugins start end with it.
   const child = spawn(process.execPath, args, { env: environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   host = child;
   for (const stream of [child.stdout, child.stderr])
@@ -49,7 +50,7 @@ function start(args: readonly string[], environment: Readonly<Record<string, str
     tell({ kind: 'ended', code, signal });
     if (isEnding) leave();
   });
-  void tellWhenUp(child); // handles its own errors
+  void tellWhenUp(child); // tellWhenUp handles its own errors
 }
 
 async function tellWhenUp(child: ChildProcess): Promise<void> {
@@ -73,12 +74,12 @@ function killAll(): void {
   if (host !== undefined) killGroup(host);
 }
 
-/** The host leads its group; it is there as long as one of it is. */
+/** Kills the host's process group. The host leads the group, which exists as long as one of its processes does. */
 function killGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    return; // nobody is left
+    return; // no process of the group is left
   }
 }
 
@@ -89,7 +90,7 @@ function end(): void {
   killAll();
 }
 
-/** Nothing keeps this process after it. */
+/** Removes the folder and disconnects. No other handle keeps this process alive. */
 function leave(): void {
   process.chdir('/');
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });

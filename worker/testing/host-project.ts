@@ -1,4 +1,4 @@
-// The project folder of a test host: configuration, token, and the packages of the harness.
+// The project folder of a test host: configuration, token, and the harness's packages.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ export interface HostProject {
 
 type Keys = Readonly<Record<string, unknown>>;
 
-/** Throws with nothing left behind. */
+/** Creates the folder. If it throws, the folder is removed. */
 export function makeProject(options: HostOptions): HostProject {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-host-')));
   try {
@@ -33,7 +33,7 @@ function fillProject(folder: string, { config = {}, plugins, files = {} }: HostO
     writeFileSync(join(folder, name), text, { mode });
   };
   const http = (config['http'] ?? {}) as Keys;
-  // JSON is YAML.
+  // JSON is valid YAML.
   write('svc.config.yml', JSON.stringify({ ...config, http: { ...http, ...OWN_KEYS }, ...slotsOf(config, plugins) }));
   write('.env', `HTTP_TOKEN=${token}\nSVC_ANY_PORT=1\n`, 0o600);
   write('package.json', '{"name":"test-host","version":"0.0.0","private":true,"type":"module"}\n');
@@ -43,7 +43,7 @@ function fillProject(folder: string, { config = {}, plugins, files = {} }: HostO
 }
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: references of the configuration
-/** The port stays the same over restarts: the first start finds it. */
+/** `SVC_TEST_PORT` keeps the port of the first start over restarts. */
 const OWN_KEYS = { host: '127.0.0.1', port: '${SVC_TEST_PORT}', token: '${HTTP_TOKEN}' };
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: references of the configuration
 
@@ -58,13 +58,13 @@ function slotsOf(config: Keys, plugins: HostOptions['plugins']): Keys {
   return { plugins: { ...(config['plugins'] as Keys | undefined), ...(Object.fromEntries(slots) as Keys) } };
 }
 
-/** Files are those of the harness, wherever the project lies. */
+/** Resolves a path relative to the harness's working folder, wherever the project is. */
 function fileOf(use: string | URL): string {
   if (use instanceof URL || use.startsWith('file:')) return fileURLToPath(use);
   return /^\.{1,2}\//.test(use) ? resolve(use) : use;
 }
 
-/** What the harness has installed, the project has too. */
+/** Links the harness's `node_modules` into the project. */
 function linkPackages(folder: string): void {
   for (let at = process.cwd(); ; at = dirname(at)) {
     const packages = join(at, 'node_modules');

@@ -1,60 +1,63 @@
-// A real host for a harness: its own process, on a free port of 127.0.0.1, in a project folder of its own that goes with it.
+// A real host for a test harness: its own process, on a free port of 127.0.0.1, in a temporary project folder.
 import { HOST, refuseBadOptions } from './option-shapes.ts';
 import { RealHost } from './real-host.ts';
 
-/** The project that the host runs. */
+/** Options of a test host and its project. */
 export interface HostOptions {
   /** Keys of `svc.config.yml`. Address, port and token are the host's own. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** By slot: a file (relative to the working folder, or a URL), a package, the name of one that is built in, or the slot's keys. */
+  /**
+   * Plugins by slot. The value is a file, a package, the name of a built-in plugin, or the slot's keys. A file is a path relative to the working
+   * folder, or a URL.
+   */
   readonly plugins?: Readonly<Record<string, string | URL | Readonly<Record<string, unknown>>>>;
-  /** Texts of further files of the project, by path below it. */
+  /** Contents of further files of the project, by path relative to it. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Variables that the configuration refers to. Of the harness's own environment the host gets none but PATH and the like. */
+  /** Environment variables for the configuration. The host inherits only PATH and the like from the harness. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Default `test`: plugins may be TypeScript, a missing secret of a plugin is a warning. */
+  /** Default `test`: plugins may be TypeScript, and a missing secret of a plugin is only a warning. */
   readonly mode?: 'development' | 'production' | 'test';
-  /** What is waited for. Default `ready`. */
+  /** The state to wait for. Default `ready`. */
   readonly until?: 'ready' | 'up';
-  /** How long a start may take. Default 20 000. */
+  /** Most milliseconds of a start. Default 20 000. */
   readonly timeoutMs?: number;
-  /** The context of a `node:test` test: closes the host when the test ends. */
+  /** The context of a `node:test` test. Its end closes the host. */
   readonly owner?: { after(close: () => Promise<void>): void };
 }
 
-/** A request with what `fetch` takes, and how svc is asked. */
+/** The options of `fetch`, and svc's own. */
 export interface HostRequest extends RequestInit {
-  /** Sent as the body, with its content type. */
+  /** Sent as a JSON body, with its content type. */
   readonly json?: unknown;
-  /** Default: the host's own. `null`: none. */
+  /** Bearer token. Default: the host's own. `null`: none. */
   readonly token?: string | null;
 }
 
-/** A host that answers over HTTP. */
+/** A running test host. */
 export interface TestHost {
-  /** `http://127.0.0.1:<port>`, with `http.base`; the same after a restart. */
+  /** `http://127.0.0.1:<port>`, with `http.base`. It stays the same after a restart. */
   readonly url: string;
-  /** The full-scope token. */
+  /** The token with full scope. */
   readonly token: string;
   /** The project's folder. */
   readonly project: string;
-  /** Of the process that runs, or ran last. */
+  /** Id of the running process, or of the last one. */
   readonly pid: number;
-  /** Lines of its log, oldest first, of all its processes. */
+  /** Log lines of all its processes, oldest first. */
   logs(): readonly Readonly<Record<string, unknown>>[];
-  /** `path` begins with a slash. */
+  /** Sends a request. `path` begins with a slash. */
   request(path: string, request?: HostRequest): Promise<Response>;
-  /** Stops it in order when it runs, and starts it on the same project and port. */
+  /** Stops the host gracefully if it is running, and starts it on the same project and port. */
   restart(): Promise<void>;
-  /** SIGKILL. `restart` starts it again. */
+  /** Sends SIGKILL. `restart` starts the host again. */
   kill(): Promise<void>;
-  /** Stops it and removes everything. Once it has begun, further calls wait for the same end. */
+  /** Stops the host and removes its folder. Further calls wait for the first one. */
   close(): Promise<void>;
-  /** `await using host = await startHost(…)`, where the syntax is there. */
+  /** For `await using host = await startHost(…)`, if the syntax is supported. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Rejects, with everything removed, when the host does not come up: says why, with the last lines of its log. */
+/** Starts a host. If the host does not come up, rejects with the reason and the last log lines, and removes everything. */
 export async function startHost(options: HostOptions = {}): Promise<TestHost> {
   refuseBadOptions('startHost', options, HOST);
   return RealHost.start(options);

@@ -1,5 +1,5 @@
-// 'svc/testing': a bot in memory with a manual clock, a fake platform and kill points; the bench and suite of adapters; and a
-// real host in a process of its own.
+// 'svc/testing': a bot in memory with a manual clock, a fake platform and kill points. Also the bench and test suite of adapters, and a real host
+// in a process of its own.
 export {
   adapterBench,
   type Bench,

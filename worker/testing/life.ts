@@ -1,14 +1,14 @@
-// The life of one process of the bot. When it is killed, nothing of it goes on: what it waits for never comes, what it would still
-// write, read or send does not happen. So a kill in memory leaves behind what SIGKILL leaves on a disk: whole commits.
+// The life of one process of a test bot. After a kill, nothing of that process goes on: its waits never end, and its writes, reads and sends do not
+// happen. So a kill in memory leaves the same state as SIGKILL leaves on a disk: whole commits.
 import type { Clock, Timer } from '../../shared/time/clock.ts';
 
-/** Rejects the wait of those outside who asked a process that was killed meanwhile. */
+/** Rejects the wait of a caller whose process was killed meanwhile. */
 export class Killed extends Error {}
 
 const NEVER = new Promise<never>(() => {});
 
 export class Life {
-  /** Rejects with `Killed` at the end; never resolves. */
+  /** Rejects with `Killed` at the kill; never resolves. */
   readonly death: Promise<never>;
   readonly #die: (error: Killed) => void;
   #isOver = false;
@@ -19,7 +19,7 @@ export class Life {
       die = reject;
     });
     this.#die = die;
-    // Nobody has to be waiting.
+    // Without this, a kill that no caller awaits would be an unhandled rejection.
     this.death.catch(() => {});
   }
 
@@ -32,14 +32,14 @@ export class Life {
     this.#die(new Killed(point));
   }
 
-  /** Does the work and gives its result, but to no one once the life is over. */
+  /** Runs `work`. The promise never settles once the life is over. */
   async guard<T>(work: () => T | Promise<T>): Promise<T> {
     if (this.#isOver) return NEVER;
     const result = await work();
     return this.#isOver ? NEVER : result;
   }
 
-  /** Timers of this life end with it. */
+  /** A clock whose timers do not fire after the end of this life. */
   clock(clock: Clock): Clock {
     return {
       now: () => clock.now(),

@@ -1,24 +1,24 @@
-// A server on 127.0.0.1 for as long as a test runs: what an adapter or a plugin calls instead of the real platform.
+// An HTTP server on 127.0.0.1 for the time of a test. An adapter or a plugin calls it instead of the real platform.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { HttpAnswer, RawRequest } from '../sdk/request.ts';
 
-/** Who ends the server: the context of a `node:test` test. */
+/** Ends the server: the context of a `node:test` test. */
 export interface TestOwner {
   after(close: () => void): void;
 }
 
-/** Starts the server on a free port and resolves to its address, `http://127.0.0.1:<port>`. An answer that throws is a 500. */
+/** Starts the server on a free port and resolves to its address, `http://127.0.0.1:<port>`. If `answer` throws, the response is a 500. */
 export async function loopback(owner: TestOwner, answer: (request: RawRequest) => HttpAnswer): Promise<string> {
   return (await loopbackServer(owner, answer)).url;
 }
 
 export interface LoopbackServer {
   readonly url: string;
-  /** Ends every connection, in the middle of what is said. */
+  /** Closes every connection, even in the middle of a response. */
   cut(): void;
 }
 
-/** The same; what is not answered has its connection cut. */
+/** Like `loopback`. If `answer` returns undefined, the connection is closed without a response. */
 export async function loopbackServer(
   owner: TestOwner,
   answer: (request: RawRequest) => HttpAnswer | undefined,

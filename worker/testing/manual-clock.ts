@@ -1,8 +1,8 @@
-// Time that a test moves by hand: wall clock, monotonic clock and timers.
+// A clock that a test moves by hand: wall clock, monotonic clock and timers.
 import type { Clock, Timer } from '../../shared/time/clock.ts';
 
 interface Waiting extends Timer {
-  /** Monotonic. */
+  /** Due time on the monotonic clock. */
   readonly at: number;
   readonly run: () => void;
 }
@@ -10,7 +10,7 @@ interface Waiting extends Timer {
 export class ManualClock implements Clock {
   readonly #timers = new Set<Waiting>();
   #monotonic = 0;
-  /** Of the wall clock over the monotonic one. */
+  /** Wall clock minus monotonic clock. */
   #offset: number;
 
   constructor(startAt: number) {
@@ -32,26 +32,26 @@ export class ManualClock implements Clock {
     return timer;
   }
 
-  /** When the next timer ends, on the wall clock; undefined when none waits. */
+  /** When the next timer is due, on the wall clock; undefined if there is none. */
   next(): number | undefined {
     let next: number | undefined;
     for (const { at } of this.#timers) if (next === undefined || at < next) next = at;
     return next === undefined ? undefined : next + this.#offset;
   }
 
-  /** Somebody sets the wall clock: no time has passed. */
+  /** Sets the wall clock forward or back. No time passes. */
   step(byMs: number): void {
     this.#offset += byMs;
   }
 
-  /** Moves time forward and runs every timer that ends by then, in order; never back. */
+  /** Moves time forward, never back, and runs every timer that is due by then, in order. */
   moveTo(at: number): void {
     this.#monotonic = Math.max(this.#monotonic, at - this.#offset);
     const due = [...this.#timers].filter((timer) => timer.at <= this.#monotonic).sort((a, b) => a.at - b.at);
     for (const timer of due) if (this.#timers.delete(timer)) timer.run();
   }
 
-  /** Forgets all timers: the process that set them is gone. */
+  /** Drops all timers, because the process that set them has ended. */
   clear(): void {
     this.#timers.clear();
   }

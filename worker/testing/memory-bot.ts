@@ -1,4 +1,4 @@
-// The test bot: processes one after the other on one disk, a clock, a platform and people who write.
+// The test bot: a sequence of processes on one disk, with a clock, a platform and people who write.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Arrival } from '../sdk/adapter.ts';
 import type { PluginModule } from '../sdk/plugin.ts';
@@ -13,9 +13,9 @@ import { MemoryDisk } from './memory-disk.ts';
 import type { Person, ShownMessage, TestBotOptions } from './test-bot.ts';
 
 const START_AT = '2026-01-01T12:00:00Z';
-/** Turns of the event loop without any work after which nothing more will come by itself. */
+/** Turns of the event loop without any work after which the bot counts as idle. */
 const QUIET_TURNS = 6;
-/** Set while a handler of that bot runs: what it asks of the bot must not wait for the handler itself. */
+/** Set while a handler of that bot runs. A call from inside a handler must not wait for that handler. */
 const inside = new AsyncLocalStorage<MemoryBot>();
 
 export class MemoryBot implements Killable {
@@ -54,7 +54,7 @@ export class MemoryBot implements Killable {
       const ms = typeof by === 'number' ? by : readDuration(by);
       if (ms === undefined || !(ms >= 0)) throw new Error(`not a duration: ${by}`);
       const until = this.#clock.now() + ms;
-      // A handler that is under way may be waiting for the very moment that comes.
+      // A running handler may be waiting for this very moment.
       const underWay = this.#running().running;
       for (let next = this.#clock.next(); next !== undefined && next <= until; next = this.#clock.next()) {
         this.#clock.moveTo(next);
@@ -97,7 +97,7 @@ export class MemoryBot implements Killable {
   person(name: string, { in: room, admin = false }: { readonly in?: string; readonly admin?: boolean } = {}): Person {
     if (admin) this.#operators.push({ endpoint: 'fake', user: name });
     const conversation = { id: room ?? `dm-${name}`, kind: room === undefined ? 'private' : 'group' } as const;
-    // In words that no author gives to what `arrive` hands in: a delivery is taken once.
+    // An id that no test passes to `arrive`, because a delivery id is handled once.
     const base = (): Pick<Arrival, 'id' | 'conversation' | 'user' | 'sentAt'> => {
       const id = `typed here: ${(this.#deliveries += 1)}`;
       return { id, conversation, user: { id: name, name, admin }, sentAt: this.clock.now() };
@@ -183,8 +183,8 @@ export class MemoryBot implements Killable {
   }
 
   /**
-   * Resolves when nothing is being done and nothing can be done before the clock moves; starts the next process after a kill.
-   * `underWay` handlers are not waited for.
+   * Resolves when no work is under way and none can start before the clock moves. Starts the next process after a kill. Does not wait for
+   * `underWay` handlers.
    */
   async settle(underWay = 0): Promise<void> {
     const isNested = inside.getStore() === this;
@@ -196,12 +196,12 @@ export class MemoryBot implements Killable {
     }
   }
 
-  /** But for so many handlers: those that wait for whoever asks. */
+  /** Waits until the bot is idle, except for `underWay` handlers, which wait for the caller. */
   async #quiet(underWay: () => number): Promise<void> {
     for (let turns = 0, commits = -1; turns < QUIET_TURNS; turns += 1) {
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#running().isBusy(underWay()) || this.disk.commits !== commits) turns = 0;
-      // What is due now needs no time to pass: a host would be at it already.
+      // A timer that is due now fires without advancing the clock, as on a real host.
       if (turns > 0 && (this.#clock.next() ?? Infinity) <= this.#clock.now()) {
         this.#clock.moveTo(this.#clock.now());
         turns = 0;
@@ -210,7 +210,7 @@ export class MemoryBot implements Killable {
     }
   }
 
-  /** Asks the running process, and the next one when it is killed over it: as the platform or a client would. */
+  /** Asks the running process. If it is killed meanwhile, asks the next one, as the platform or a client would. */
   async #ask<T>(question: (process: BotProcess) => Promise<T>): Promise<T> {
     for (;;) {
       const life = this.#life;
@@ -218,7 +218,7 @@ export class MemoryBot implements Killable {
         return await Promise.race([question(this.#running()), life.death]);
       } catch (error) {
         if (!(error instanceof Killed)) throw error;
-        // The first one that notices starts the next process.
+        // The first caller that notices the kill starts the next process.
         if (life === this.#life) this.#starting = this.#start();
         await this.#starting;
       }

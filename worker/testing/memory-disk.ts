@@ -1,5 +1,5 @@
-// The disk under a test bot: a database in memory and files, which stay when a process is killed. Units are committed by the same
-// code as in the worker, in this thread.
+// The disk of a test bot: a database in memory, and files. Both outlive a kill of the process. Transactions run through the worker's own code, in
+// this thread.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Database } from 'better-sqlite3';
@@ -15,7 +15,7 @@ export class MemoryDisk {
   readonly #database: Database;
   readonly #reader: SqliteReader;
   readonly #files = new Map<string, Uint8Array<ArrayBuffer>>();
-  /** Ids of files that lie on the platform. */
+  /** Ids of files copied from the platform, by their source. */
   readonly #copies = new Map<string, string>();
   #commits = 0;
 
@@ -25,7 +25,7 @@ export class MemoryDisk {
     this.#reader = new SqliteReader(() => this.#database);
   }
 
-  /** Grows with each group that was committed. */
+  /** Number of committed groups. */
   get commits(): number {
     return this.#commits;
   }
@@ -89,7 +89,7 @@ export class MemoryDisk {
     return id;
   }
 
-  /** Rows of a table, for what a test wants to see of the state. */
+  /** Rows of a query, for assertions on the state. */
   rows<T>(text: string, ...parameters: readonly unknown[]): T[] {
     return this.#database.prepare(text).all(...parameters) as T[];
   }

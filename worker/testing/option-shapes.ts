@@ -1,4 +1,5 @@
-// What the entries of svc/testing take, for plain JavaScript: an option that is misspelt would change nothing, and a promise not be tried.
+// The options of the functions of svc/testing, checked for plain JavaScript. Otherwise a misspelt option would have no effect, and a promise would
+// not be tested.
 
 import { invalid } from '../sdk/definition-mark.ts';
 import { CAN } from '../sdk/definition-shapes.ts';
@@ -88,7 +89,7 @@ const FIXTURE_KEYS: Forms<Omit<Fixtures, 'account' | 'secrets'>> = {
 };
 export const FIXTURES: Shape = { needed: { account: FUNCTION, secrets: TEXTS }, other: FIXTURE_KEYS };
 
-/** Throws `definition_invalid`, naming the entry and the key. */
+/** Throws an error with code `definition_invalid` that names the function and the option. */
 export function refuseBadOptions(entry: string, options: unknown, shape: Shape): void {
   const fault = faultOfShape(options, shape);
   if (fault !== undefined) throw invalid(`${entry}: ${fault}`);

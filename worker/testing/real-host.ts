@@ -1,4 +1,4 @@
-// The test host of a harness: starts, requests, kills; its process is held by the guard.
+// A test host of a harness. Its process belongs to the guard, a process that ends the host with the harness.
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
 import { processEnvironment } from '../../shared/config/environment.ts';
 import { CLI_FILE, GuardedProcess } from './guarded-process.ts';
@@ -9,7 +9,7 @@ const START_MS = 20_000;
 const STOP_MS = 12_000;
 const LOOK_MS = 20;
 const LAST_LINES = 15;
-/** Of the harness's environment; anything else would make the host another one on each machine. */
+/** Inherited environment variables. Any other one would make the host differ between machines. */
 const INHERITED = ['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG', 'LC_ALL', 'NODE_V8_COVERAGE', 'NODE_EXTRA_CA_CERTS'];
 
 export class RealHost implements TestHost {
@@ -130,7 +130,7 @@ export class RealHost implements TestHost {
   }
 }
 
-/** What could not be assembled does not become ready by waiting. */
+/** A runtime that failed to assemble does not become ready by waiting. */
 function willNotBeReady(report: Partial<ReadinessReport> | undefined): boolean {
   const missing = report?.checks?.filter(({ ready }) => !ready).map(({ component }) => component) ?? [];
   return missing.includes('runtime') && !missing.includes('database');

@@ -1,16 +1,16 @@
-// Makes and starts a test bot. Apart from `test-bot.ts`, so that the published declarations end at what authors use.
+// Makes and starts a test bot. It is apart from `test-bot.ts` so that the published declarations hold only the public API.
 import { invalid } from '../sdk/definition-mark.ts';
 import type { PluginModule } from '../sdk/plugin.ts';
 import { MemoryBot } from './memory-bot.ts';
 import { refuseBadOptions, TEST_BOT } from './option-shapes.ts';
 import type { TestBotOptions } from './test-bot.ts';
 
-/** The bot with what only tests of the SDK itself need: its disk, its platform, kills by number. */
+/** Starts a bot with members that only tests of the SDK need: its disk, its platform, and kills by number. */
 export async function startBot(
   plugins: PluginModule | Record<string, PluginModule>,
   options: TestBotOptions = {},
 ): Promise<MemoryBot> {
-  // A module without a default export, in plain JavaScript.
+  // In plain JavaScript, a module without a default export is undefined here.
   if (typeof plugins !== 'object' || plugins === null)
     throw invalid('not a svc definition: export default definePlugin(…)');
   refuseBadOptions('testBot', options, TEST_BOT);

@@ -1,91 +1,93 @@
-// A whole bot in memory: the real inbox, handlers, outbox and timer, a clock that the test moves, a platform that can what the test
-// says, and a process that may be killed at any point.
+// A whole bot in memory: the real inbox, handlers, outbox and timers. The test moves the clock, chooses the features of the platform, and may kill
+// the process at any point.
 import type { Arrival, Can } from '../sdk/adapter.ts';
 import type { FileRef, Rich } from '../sdk/message.ts';
 import type { PluginModule } from '../sdk/plugin.ts';
 import type { HeaderMap, HttpAnswer, RawRequest } from '../sdk/request.ts';
 import { startBot } from './start-bot.ts';
 
-/** What is around the plugin. */
+/** Options of a test bot. */
 export interface TestBotOptions {
-  /** Keys of the plugin; with several plugins, keys by slot. */
+  /** Keys of the plugin. With several plugins: keys by slot. */
   readonly config?: Record<string, unknown>;
-  /** What the fake platform lacks or limits; otherwise it has everything. */
+  /** Overrides of the fake platform's features. By default it has all of them. */
   readonly can?: Partial<Can>;
-  /** False: the bot cannot begin a private conversation, `dm-<person>`. */
+  /** False: the bot cannot start a private conversation, `dm-<person>`. */
   readonly direct?: boolean;
-  /** Files that lie on the fake platform, by the id that arrivals name. */
+  /** Files on the fake platform, by the id that arrivals name. */
   readonly files?: Readonly<Record<string, Uint8Array>>;
-  /** Parts of the host that plugins name in `uses`. */
+  /** Optional parts of the host that plugins name in `uses`. */
   readonly parts?: Record<string, unknown>;
-  /** Default 2026-01-01T12:00:00Z. */
+  /** Start of the clock, ISO 8601. Default 2026-01-01T12:00:00Z. */
   readonly startAt?: string;
 }
 
-/** Somebody who chats with the bot. */
+/** A person who chats with the bot. */
 export interface Person {
-  /** As a person types it; a mention is what `md` makes of `mention(…)`. */
+  /** Sends a text as typed. For a mention, pass `md` with `mention(…)`. */
   says(text: string | Rich, o?: { readonly delivery?: string; readonly addressed?: boolean }): Promise<void>;
-  /** The newest button there whose label begins so. */
+  /** Presses the newest button in the conversation whose label begins with `label`. */
   presses(label: string): Promise<void>;
 }
 
-/** A message of the bot, as it lies on the platform now. */
+/** A message of the bot, in its current state on the platform. */
 export interface ShownMessage {
   readonly id: string;
   readonly text: string;
-  /** Their labels. */
+  /** Labels of the buttons. */
   readonly buttons: readonly string[];
   readonly files: readonly FileRef[];
-  /** Of the bot itself. */
+  /** The bot's own reactions. */
   readonly reactions: readonly string[];
-  /** Ids of messages. */
+  /** Id of the thread's first message. */
   readonly thread?: string;
+  /** Id of the message that it replies to. */
   readonly replyTo?: string;
-  /** The id of the person who alone sees it. */
+  /** The id of the only person who sees it. */
   readonly only?: string;
 }
 
-/** The bot, its platform and its clock, in the hands of a test. */
+/** A bot with its platform and its clock. */
 export interface TestBot {
-  /** `advance` stops at each moment at which something is due. */
+  /** `advance` stops at each time at which something is due, and waits until the bot is idle. */
   readonly clock: { now(): number; advance(by: string | number): Promise<void> };
   help(): string;
-  /** Items that ended as dead letters. */
+  /** Ids of items that became dead letters. */
   dead(): string[];
   stop(): Promise<void>;
-  /** Who writes, in private or `in` a room. An admin is an operator too. */
+  /** A person who writes in private, or `in` a room. An admin is an operator too. */
   person(name: string, o?: { readonly in?: string; readonly admin?: boolean }): Person;
-  /** What an adapter would hand in; a redelivery has the same id. */
+  /** Delivers an arrival, as an adapter would. A redelivery has the same id. */
   arrive(arrival: Arrival): Promise<void>;
-  /** A request to a webhook of a plugin, `<slot>/<name>`. Names of headers in any case. */
+  /** Posts to a webhook of a plugin, `<slot>/<name>`. Header names are in any case. */
   post(path: string, request: { readonly headers?: HeaderMap; readonly body: string }): Promise<HttpAnswer>;
   /**
-   * Tools and routes, by capability id: `root/<slot>#tool/<name>`, `root/<slot>#route/GET /items`. The input of a route is its body as
-   * JSON, left out: none; its answer has the status. Rejects with what is wrong where a host would answer with a problem.
+   * Calls a tool or a route by its capability id: `root/<slot>#tool/<name>`, `root/<slot>#route/GET /items`. The input of a route is its JSON body;
+   * left out: none. The result of a route is an answer with its status. Rejects with the error that a host would answer as a problem.
    */
   call(capability: string, input?: unknown, request?: Partial<Pick<RawRequest, 'headers' | 'query'>>): Promise<unknown>;
+  /** Makes a cron handler due at `at`, epoch milliseconds. */
   due(slot: string, cron: string, at: number): Promise<void>;
-  /** What people see there now, edits applied, oldest first. */
+  /** Texts of the visible messages, oldest first. Edits are applied. */
   shown(conversation: string): string[];
-  /** The same with what belongs to each. */
+  /** The visible messages, oldest first, with buttons, files and reactions. */
   messages(conversation: string): readonly ShownMessage[];
   /**
-   * What the plugins count and gauge, under the names of `/api/metrics`: `svc_plugin_<slot>_<name>`, counters with `_total` and
-   * `{label="value"}`. Counters begin anew with a process. Reactions that the platform lacks are there too, once there was one:
+   * Counters and gauges of the plugins, under the names of `/api/metrics`: `svc_plugin_<slot>_<name>`, counters with `_total` and
+   * `{label="value"}`. Counters start at 0 in each process. Once a reaction was dropped because the platform has none, it is counted in
    * `svc_reactions_dropped_total{endpoint="root/fake:fake"}`.
    */
   metrics(): Promise<Record<string, number>>;
-  /** Points passed in this bot's life, in order. */
+  /** Points that the bot passed, in order. */
   readonly points: string[];
   readonly logs: unknown[];
-  /** A new process on the same disk, perhaps with other code. */
+  /** Starts a new process on the same disk, optionally with another version of a plugin. */
   restart(plugin?: PluginModule): Promise<void>;
-  /** SIGKILL at that point's next pass, then a restart. */
+  /** Kills the process at the next pass of that point, then restarts it. */
   crashAfter(point: string): void;
 }
 
-/** Starts a plugin, or several by slot, on an empty disk. */
+/** Starts a bot with one plugin, or several by slot, on an empty disk. */
 export async function testBot(
   plugins: PluginModule | Record<string, PluginModule>,
   options: TestBotOptions = {},

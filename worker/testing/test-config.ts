@@ -1,4 +1,4 @@
-// Configuration as tests give it: keys of plugins as plain values, secrets as plain texts, everything else as by default.
+// The configuration of a test bot: plugin keys as plain values, secrets as plain texts, defaults for everything else.
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import { readDefinition, readPlugin } from '../sdk/definition.ts';
 import type { PluginModule } from '../sdk/plugin.ts';
@@ -7,13 +7,13 @@ type Loose = Readonly<Record<string, unknown>>;
 
 export interface TestPlugins {
   readonly modules: Readonly<Record<string, PluginModule>>;
-  /** Keys by slot. */
+  /** Keys of the plugins, by slot. */
   readonly config: Readonly<Record<string, Loose>>;
-  /** Who may use commands for operators; read at each command. */
+  /** Users who may run operators' commands; read at each command. */
   readonly operators: readonly { readonly endpoint: string; readonly user: string }[];
 }
 
-/** What assembly reads of a configuration. Every secret counts as written by reference, as the real one demands. */
+/** The parts of a configuration that assembly reads. Every secret counts as written by reference, as a real configuration requires. */
 export function testConfig({ modules, config, operators }: TestPlugins): LoadedConfig {
   const slots = Object.keys(modules);
   const secrets = slots.flatMap((slot) =>
@@ -49,7 +49,7 @@ export function testConfig({ modules, config, operators }: TestPlugins): LoadedC
     position: () => undefined,
     file: 'the configuration of the test',
   };
-  return known as unknown as LoadedConfig; // assembly reads what is here; the rest of a configuration has no part in a test bot
+  return known as unknown as LoadedConfig; // assembly reads only these members
 }
 
 function propertiesOf(module: PluginModule | undefined): Loose {

@@ -18,7 +18,7 @@ const errorsOf = (bot: MemoryBot): string =>
     .join('\n');
 
 describe('an attempt that fails', () => {
-  it('leaves nothing but stored once results (X1, X2)', async () => {
+  it('leaves nothing but stored once results (CONTEXT-1, CONTEXT-2)', async () => {
     let calls = 0;
     const keys = new Set<string>();
     const bot = await start((p) => {
@@ -106,7 +106,7 @@ describe('an attempt that fails', () => {
 });
 
 describe('the context', () => {
-  it('throws after its handler, inside once, and for a step used twice (X3)', async () => {
+  it('throws after its handler, inside once, and for a step used twice (CONTEXT-3)', async () => {
     const late: (() => unknown)[] = [];
     const bot = await start((p) => {
       p.command('late', { summary: '', attempts: 1 }, async (ctx) => {

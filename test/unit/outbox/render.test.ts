@@ -8,7 +8,7 @@ const EVIL = '*x* [a](b) @everyone <b>';
 const literal = (text: string): readonly Segment[] => [{ kind: 'text', text }];
 
 describe('render', () => {
-  it('escapes what a format would read as markup (R1)', () => {
+  it('escapes what a format would read as markup (TEXT-RENDER-1)', () => {
     const { segments } = md`**${EVIL}** _i_ \`c\``;
 
     assert.equal(render(segments, 'plain'), `${EVIL} i c`);
@@ -16,19 +16,19 @@ describe('render', () => {
     assert.equal(render(segments, 'html'), '<b>*x* [a](b) @everyone &lt;b&gt;</b> <i>i</i> <code>c</code>');
   });
 
-  it('escapes what markdown reads at the start of a line, and entities (R1)', () => {
+  it('escapes what markdown reads at the start of a line, and entities (TEXT-RENDER-1)', () => {
     assert.equal(render(literal('# no\n- no\n+ no\n1. no\n==='), 'markdown'), '\\# no\n\\- no\n\\+ no\n1\\. no\n\\===');
     assert.equal(render(literal('a-b #1 2.5 &amp; a&b'), 'markdown'), 'a-b #1 2.5 \\&amp; a&b');
     assert.equal(render(literal('C:\\*'), 'markdown'), 'C:\\\\\\*');
   });
 
-  it('leaves no tag, comment or address in angle brackets to markdown that is read as HTML, and other signs alone (R1)', () => {
+  it('leaves no tag, comment or address in angle brackets to markdown that is read as HTML, and other signs alone (TEXT-RENDER-1)', () => {
     assert.equal(render(literal('<img src=x onerror=y>'), 'markdown'), '\\<img src=x onerror=y\\>');
     assert.equal(render(literal('</b> <!-- <?x <https://e.org'), 'markdown'), '\\</b\\> \\<!-- \\<?x \\<https://e.org');
     assert.equal(render(literal('1 < 2, a <- b, <3'), 'markdown'), '1 < 2, a <- b, <3');
   });
 
-  it('gives neighbours with the same marks one run, without blanks at its edges (R2)', () => {
+  it('gives neighbours with the same marks one run, without blanks at its edges (TEXT-RENDER-2)', () => {
     assert.equal(render(md`**Hello ${'Ann'}** !`.segments, 'markdown'), '**Hello Ann** !');
     assert.equal(render(md`**${'wide '}**load`.segments, 'markdown'), '**wide** load');
     assert.equal(render(md`**${'  '}**`.segments, 'markdown'), '  ');
@@ -40,7 +40,7 @@ describe('render', () => {
     assert.equal(render(md`\`\`\`ts\n${'```'}\n\`\`\``.segments, 'markdown'), '````ts\n```\n````');
   });
 
-  it('keeps the text of a link and the address apart, and takes no address that could run (R3)', () => {
+  it('keeps the text of a link and the address apart, and takes no address that could run (TEXT-RENDER-3)', () => {
     assert.equal(
       render(md`[${'x](y) *z*'}](${'https://e.org/a b(c)'})`.segments, 'markdown'),
       '[x\\](y) \\*z\\*](https://e.org/a%20b%28c%29)',

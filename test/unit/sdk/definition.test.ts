@@ -41,7 +41,7 @@ describe('readDefinition', () => {
     });
   });
 
-  it('refuses a newer SDK by name and takes the major before its own (D2)', () => {
+  it('refuses a newer SDK by name and takes the major before its own (DEFINITION-2)', () => {
     assert.throws(() => readPlugin(madeFor([1, 9])), { message: 'needs SDK 1.9, this svc has 1.0: update svc' });
     assert.throws(() => readPlugin(madeFor([2, 0])), { message: 'needs SDK 2.0, this svc has 1.0: update svc' });
     assert.equal(readPlugin(madeFor([0, 7])).name, 'echo');

@@ -19,7 +19,7 @@ describe('the signal of a call to a platform', () => {
     );
   });
 
-  it('ends after its time (L1), and leaves nothing with the life', async () => {
+  it('ends after its time (LIMITED-SIGNAL-1), and leaves nothing with the life', async () => {
     const life = new AbortController();
     const signals = Array.from({ length: 1_000 }, () => limitedSignal(life.signal, 1));
 

@@ -30,7 +30,7 @@ describe('callPlatform', { timeout: 120_000 }, () => {
     assert.equal(Buffer.from(await answer.arrayBuffer()).toString(), await answer.text());
   });
 
-  it('follows no redirect (H1)', async (t) => {
+  it('follows no redirect (PLATFORM-CALL-1)', async (t) => {
     let calls = 0;
     const url = await serving(t, (_request, response) => {
       calls += 1;
@@ -57,7 +57,7 @@ describe('callPlatform', { timeout: 120_000 }, () => {
     await assert.rejects(call, /no file/);
   });
 
-  it('ends a body of which the answer is here already (H2)', async (t) => {
+  it('ends a body of which the answer is here already (PLATFORM-CALL-2)', async (t) => {
     const url = await serving(t, (_request, response) => void response.writeHead(413).end('too large'));
     let ended = (): void => {};
     const over = new Promise<void>((resolve) => {
@@ -77,7 +77,7 @@ describe('callPlatform', { timeout: 120_000 }, () => {
     await over;
   });
 
-  it('takes no answer that is too long, and none that is broken off (H2)', async (t) => {
+  it('takes no answer that is too long, and none that is broken off (PLATFORM-CALL-2)', async (t) => {
     const long = await serving(t, (_request, response) => void response.end('x'.repeat(200_000)));
     await assert.rejects(callPlatform(long, { ...get, mostBytes: 199_999 }), { code: 'ERR_ANSWER_TOO_LARGE' });
     assert.equal((await (await callPlatform(long, { ...get, mostBytes: 200_000 })).text()).length, 200_000);
@@ -88,7 +88,7 @@ describe('callPlatform', { timeout: 120_000 }, () => {
     }
   });
 
-  it('ends with its signal, for its reason: before, without an answer, within one (H3)', async (t) => {
+  it('ends with its signal, for its reason: before, without an answer, within one (PLATFORM-CALL-3)', async (t) => {
     const before = AbortSignal.abort(new Error('over'));
     await assert.rejects(callPlatform('http://127.0.0.1:1/', { ...get, signal: before }), /over/);
     for (const head of ['', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf']) {
@@ -112,7 +112,7 @@ describe('callPlatform', { timeout: 120_000 }, () => {
     await assert.rejects(callPlatform(url, get), { code: 'ERR_UPGRADED' });
   });
 
-  it('ends after ten seconds in which nobody took the connection (H3)', async (t) => {
+  it('ends after ten seconds in which nobody took the connection (PLATFORM-CALL-3)', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const silent = createPlain((socket) => {
       t.after(() => socket.destroy());
@@ -153,7 +153,7 @@ describe('callPlatform', { timeout: 120_000 }, () => {
     await assert.rejects(callPlatform('http://127.0.0.1:1/', get), { code: 'ECONNREFUSED' });
   });
 
-  it('uses a connection again, one for each call that runs (H4)', async (t) => {
+  it('uses a connection again, one for each call that runs (PLATFORM-CALL-4)', async (t) => {
     const sockets = new Set<unknown>();
     const url = await serving(t, (request, response) => {
       sockets.add(request.socket);
@@ -166,7 +166,7 @@ describe('callPlatform', { timeout: 120_000 }, () => {
     assert.equal(sockets.size, 2);
   });
 
-  it('says of a kept connection that ended under a call that nobody knows: the call is made once (H4)', async (t) => {
+  it('says of a kept connection that ended under a call that nobody knows: the call is made once (PLATFORM-CALL-4)', async (t) => {
     for (const end of ['destroySoon', 'resetAndDestroy'] as const) {
       const posts: string[] = [];
       const url = await serving(t, async (request, response) => {
@@ -208,7 +208,7 @@ describe('callPlatform', { timeout: 120_000 }, () => {
       );
   });
 
-  it('asks nobody whose certificate is not trusted (H4)', async (t) => {
+  it('asks nobody whose certificate is not trusted (PLATFORM-CALL-4)', async (t) => {
     const server = createSecure(selfSigned(), (_request, response) => void response.end());
     const port = await listening(t, server);
     await assert.rejects(callPlatform(`https://127.0.0.1:${port}/`, get), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });

@@ -12,7 +12,7 @@ const valueOf = (checked: Checked): unknown => (checked.ok ? checked.value : ass
 const faultsOf = (checked: Checked): readonly string[] => (checked.ok ? assert.fail('it fits') : checked.faults);
 
 describe('check', () => {
-  it('fills in defaults and converts durations, secrets and references (C1)', () => {
+  it('fills in defaults and converts durations, secrets and references (SDK-SCHEMA-1)', () => {
     const schema = t.object({
       days: t.integer({ default: 3 }),
       wait: t.duration(),
@@ -33,14 +33,14 @@ describe('check', () => {
     assert.equal(JSON.stringify(value['token']), '"[secret]"');
   });
 
-  it('refuses unnamed keys, and drops them from foreign payloads (C2)', () => {
+  it('refuses unnamed keys, and drops them from foreign payloads (SDK-SCHEMA-2)', () => {
     const schema = t.object({ a: t.object({ b: t.integer() }) });
 
     assert.deepEqual(faultsOf(check(schema, { a: { b: 1, c: 2 } })), ['a/c: unknown, expected one of b']);
     assert.deepEqual(parse(schema, { a: { b: 1, c: 2 }, d: 3 }), { a: { b: 1 } });
   });
 
-  it('refuses what JSON would keep nothing of, by its name and place, and takes the rest as JSON does (C4)', () => {
+  it('refuses what JSON would keep nothing of, by its name and place, and takes the rest as JSON does (SDK-SCHEMA-4)', () => {
     const schema = t.object({ any: t.object({}), list: t.array(t.record(t.integer())), n: t.optional(t.number()) });
     const of = (any: unknown, item: unknown = {}): Checked => check(schema, { any, list: [{}, item] });
 
@@ -56,7 +56,7 @@ describe('check', () => {
     assert.deepEqual(valueOf(of(Object.create(null))), { any: {}, list: [{}, {}] });
   });
 
-  it('names path and expectation of all faults, never a secret (C3)', () => {
+  it('names path and expectation of all faults, never a secret (SDK-SCHEMA-3)', () => {
     const schema = t.object({
       days: t.integer({ minimum: 1 }),
       size: t.enum(['s', 'm']),

@@ -17,7 +17,7 @@ const request: RawRequest = {
 const sign = (text: string, key: string): string => createHmac('sha256', key).update(text).digest('hex');
 
 describe('verifyHmac', () => {
-  it('takes a signature by any of the secrets, in either case (V2)', () => {
+  it('takes a signature by any of the secrets, in either case (SIGNATURE-2)', () => {
     const signature = sign('{"a":1}', 'new');
 
     for (const secrets of [
@@ -44,7 +44,7 @@ describe('verifyHmac', () => {
     assert.equal(reason({ signature: sign('{"a":1}', ''), secrets: [secret('')] }), 'wrong signature');
   });
 
-  it('reads hexadecimal digits strictly (V1)', () => {
+  it('reads hexadecimal digits strictly (SIGNATURE-1)', () => {
     const signature = sign('{"a":1}', 'key');
 
     for (const bad of [
@@ -62,7 +62,7 @@ describe('verifyHmac', () => {
     }
   });
 
-  it('takes a time within five minutes, and no other (V3)', () => {
+  it('takes a time within five minutes, and no other (SIGNATURE-3)', () => {
     const kinds = [0, 300_000, -300_000, 300_001, -300_001, Number.NaN].map(
       (off) => verifyHmac(request, { signature: sign('{"a":1}', 'key'), secrets: [secret('key')], at: NOW + off }).kind,
     );

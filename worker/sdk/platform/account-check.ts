@@ -1,31 +1,34 @@
-// What an adapter finds out about one of its accounts when an operator asks (`svc doctor --endpoint`), with or without a running host.
+// An adapter's check of one account for an operator (`svc doctor --endpoint`), with or without a running host.
 //
-//   D1  A check asks the platform and changes nothing there: it sends no message, registers nothing and takes nothing out of a queue.
-//   D2  It gives one finding after the other (`async *check`), so that what was found before the network failed is told all the same.
-//       What it throws is a finding as well: `accountFailed` with its remedy, anything else as a platform that is not reached.
-//   D3  Secrets in what it says are masked by the host; it should quote none.
+//   ADAPTER-CHECK-1  A check changes nothing on the platform: it sends no message, registers nothing and takes nothing out of a queue.
+//   ADAPTER-CHECK-2  A check yields one finding after the other (`async *check`), so earlier findings survive a later network failure. An error
+//                    that it throws becomes a finding: `accountFailed` with its remedy, any other error as "platform not reached".
+//   ADAPTER-CHECK-3  The host masks secrets in findings; a check should not quote any.
 import type { Logger } from '../handler-context.ts';
 
-/** One thing that was looked at. */
+/** One finding of a check. */
 export interface CheckResult {
-  /** Short and stable, for scripts: `token`, `scopes`, `webhook`, `deliveries`. */
+  /** A short and stable name, for scripts: `token`, `scopes`, `webhook`, `deliveries`. */
   readonly name: string;
-  /** `warn`: works, and is worth a look. `skip`: the platform does not tell. */
+  /** `warn`: works, but needs a look. `skip`: the platform gives no information. */
   readonly status: 'ok' | 'warn' | 'error' | 'skip';
   /** One line for the operator. */
   readonly detail: string;
-  /** What to do about it, as a command where one does it. */
+  /** The remedy, as a command if there is one. */
   readonly remedy?: string;
 }
 
-/** What `check` of an adapter is given. */
+/** The second argument of an adapter's `check`. */
 export interface CheckTools {
   readonly endpoint: string;
   readonly log: Logger;
-  /** Aborts when the time of this account is over, after about ten seconds. */
+  /** Aborts when the time limit of this account is over, after about ten seconds. */
   readonly signal: AbortSignal;
-  /** Where the platform is to deliver; undefined for accounts without webhooks, and while `http.publicUrl` is not set. */
+  /** The webhook address for the platform; undefined for accounts without webhooks, and while `http.publicUrl` is not set. */
   readonly url: string | undefined;
-  /** Compares the clocks: by the Date header that this address answers with, asked without credentials, or by a time that the platform told just now. */
+  /**
+   * Compares the clocks. `platform` is a time that the platform just gave, or an address. The address is asked without credentials, and its Date
+   * header is the time.
+   */
   clock(platform: string | Date): Promise<CheckResult>;
 }

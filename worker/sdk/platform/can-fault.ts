@@ -1,7 +1,7 @@
-// What an adapter says its platform can, for plain JavaScript: a wrong figure would show in each send, and none would ever go out.
+// Checks `can` and `rate` of an adapter, for plain JavaScript. Otherwise a wrong number would make every send fail.
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is wrong with `can` or `rate` of an adapter; undefined when nothing is. */
+/** The fault of `can` or `rate` of an adapter; undefined if there is none. */
 export function faultOfCan({ can, rate }: { readonly can?: unknown; readonly rate?: unknown }): string | undefined {
   if (!isObject(can) || !isObject(can['text'])) return 'has no can.text: { limit, unit, render }';
   const { limit, unit, render } = can['text'];

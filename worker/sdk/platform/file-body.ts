@@ -1,5 +1,5 @@
-// The bytes of an answer that is a file. One that says of itself that it is larger than the host takes is not read at all; one that says
-// nothing, or less than it has, the host stops while it counts.
+// The body of an HTTP response that is a file. A response whose Content-Length is over `maxFileBytes` is not read. If Content-Length is missing or
+// wrong, the host counts the bytes and stops at the limit.
 import type { Link } from '../adapter.ts';
 import type { FileRef } from '../message.ts';
 

@@ -1,7 +1,7 @@
-// The bytes behind an address that a message names: what names it may have it from anybody.
+// Fetches a file from an address that a message names. Anybody may have written that address.
 //
-//   A1  Public addresses alone, and hosts that the account trusts: no other one leads into our network.
-//   A2  No token is sent, and no redirect followed.
+//   FOREIGN-FILE-1  Only public addresses and hosts that the account trusts are called, so no address leads into our own network.
+//   FOREIGN-FILE-2  The request carries no token and follows no redirect.
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { isIP } from 'node:net';
@@ -13,7 +13,7 @@ import { isPublic, lookupPublic } from './public-address.ts';
 
 const FETCH_LIMIT_MS = 120_000;
 
-/** Undefined where there is nothing to be had. `isTrusted` says of which hosts the address may be private. */
+/** The file as a stream; undefined if it cannot be fetched. `isTrusted`: the address may be private, because the account trusts its host. */
 export async function fetchForeign(
   url: URL,
   isTrusted: boolean,
@@ -37,7 +37,7 @@ export async function fetchForeign(
   return undefined;
 }
 
-/** A1. */
+/** Refuses other schemes, credentials in the address, and private IP addresses. A host name is checked when it is looked up. */
 function mayBeAsked({ protocol, hostname, username, password }: URL, isTrusted: boolean): boolean {
   if (protocol !== 'http:' && protocol !== 'https:') return false;
   const host = hostname.replace(/^\[|\]$/g, '');

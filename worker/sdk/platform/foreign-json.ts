@@ -1,4 +1,4 @@
-// Reading foreign JSON: nothing is believed to be there. Pure.
+// Reads members of foreign JSON without assuming that they exist. Pure.
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -23,13 +23,13 @@ export function textsAt(value: Json, key: string): readonly string[] {
   return Array.isArray(found) ? found.filter((one) => typeof one === 'string') : [];
 }
 
-/** The text under this key, when it is one and not empty. */
+/** The text under this key; undefined if it is empty or not a text. */
 export function textAt(value: Json, key: string): string | undefined {
   const found = value[key];
   return typeof found === 'string' && found !== '' ? found : undefined;
 }
 
-/** The whole number under this key, when it is one and not negative. */
+/** The whole number under this key; undefined if it is negative or not a whole number. */
 export function countAt(value: Json, key: string): number | undefined {
   const found = value[key];
   return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;

@@ -1,6 +1,6 @@
-// Tables in memory of what was seen lately.
+// Bounded tables in memory.
 
-/** Sets the value and makes it the newest; over `most` entries the oldest is forgotten. */
+/** Sets the value and makes its key the newest. With more than `most` entries the oldest is removed. */
 export function keepNewest<K, V>(map: Map<K, V>, [key, value]: readonly [K, V], most: number): void {
   map.delete(key);
   map.set(key, value);

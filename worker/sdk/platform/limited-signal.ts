@@ -1,13 +1,13 @@
-// The signal of one call to a platform: it ends with the life of the account, and after its time.
+// The signal of one call to a platform. It aborts when the account's signal (`life`) aborts, or after a time limit.
 //
-//   L1  Nothing of a call stays with the life once its time is over. `AbortSignal.any` on Node 20 keeps a reference for each call with its
-//       sources for as long as those live: some 64 bytes a call, of an account that lives for months.
-//   L2  It holds no process up.
+//   LIMITED-SIGNAL-1  A finished call leaves no reference on `life`. `AbortSignal.any` on Node 20 does: about 64 bytes for each call, as long as
+//                     its sources live. An account lives for months.
+//   LIMITED-SIGNAL-2  The timer does not keep the process alive.
 
-/** By the life that they follow; each ends one call. */
+/** The abort functions of open calls, by the `life` signal that they follow. */
 const followed = new WeakMap<AbortSignal, Set<(reason: unknown) => void>>();
 
-/** For a call whose answer is read elsewhere, as a file is. `call`: the call's own signal, where somebody else has made one. */
+/** For a call whose response is read elsewhere, such as a file. `call`: an additional signal of the caller. */
 export function limitedSignal(life: AbortSignal, ms: number, call?: AbortSignal | null): AbortSignal {
   const { signal, end } = limit(life, ms);
   call?.addEventListener('abort', () => end(call.reason), { once: true });
@@ -15,7 +15,7 @@ export function limitedSignal(life: AbortSignal, ms: number, call?: AbortSignal 
   return signal;
 }
 
-/** For a call that is over once `run` is: its timer goes with it. */
+/** For a call that ends with `run`. Its timer is then cleared. */
 export async function withLimit<T>(
   life: AbortSignal,
   ms: number,

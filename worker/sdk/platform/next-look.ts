@@ -1,21 +1,21 @@
-// The wait between two looks at an account on its platform. Who has changed there what is looked at ends it: otherwise the account would be
-// called wrong, with a remedy that was just done, until the next look.
+// The wait between two checks of an account on its platform. A change of the account ends the wait. Otherwise the account would be reported as
+// wrong until the next check, although the remedy was just applied.
 
 interface Looking {
   end: (() => void) | undefined;
-  /** Changed while a look was under way, which may have seen what was before. */
+  /** The account changed during a check, which may have seen the old state. */
   isDue: boolean;
 }
 const looking = new WeakMap<object, Looking>();
 
-/** Nothing where nobody looks. */
+/** Ends the wait of `nextLook`. During a check, the next wait is skipped. Does nothing if no check of the account was ever started. */
 export function lookNow(account: object): void {
   const known = looking.get(account);
   if (known?.end === undefined) return void (known && (known.isDue = true));
   known.end();
 }
 
-/** Resolves after the time, at `lookNow`, or when the signal ends it. Holds no process up. */
+/** Resolves after `ms`, at `lookNow`, or when the signal aborts. The timer does not keep the process alive. */
 export async function nextLook(account: object, ms: number, signal: AbortSignal): Promise<void> {
   const known = looking.get(account) ?? { end: undefined, isDue: false };
   looking.set(account, known);

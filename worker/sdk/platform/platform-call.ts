@@ -1,12 +1,12 @@
-// One HTTP call whose answer is of moderate size, over node:http: the way of what is sent. `fetch` makes streams, signals and copies of the request
-// around the same bytes, at three times the processor time. Answers that are streamed (files) come through `fetch`.
+// One HTTP call with a response of moderate size, over node:http. Sends use it, because `fetch` costs three times the CPU: it makes streams,
+// signals and copies of the request. Streamed responses (files) use `fetch`.
 //
-//   H1  A redirect is an answer like any other: no token goes to an address that nobody configured.
-//   H2  The answer is given once it is read whole; one that is too long or is broken off is an error, as if there were none. A body of which
-//       it needs no more is not sent to its end.
-//   H3  It ends with its signal, for the signal's reason, and after ten seconds in which nobody took the connection.
-//   H4  A connection is used again within four seconds, less than servers keep theirs, and holds no process up meanwhile. Proxies and
-//       certificates are those that Node was told of.
+//   PLATFORM-CALL-1  A redirect is a response like any other: no token goes to an address that is not configured.
+//   PLATFORM-CALL-2  The call resolves once the response is read whole. A response that is too long or broken off is an error, like no response. A
+//                    request body is not sent to its end if the response is already complete.
+//   PLATFORM-CALL-3  The call ends with its signal, with the signal's reason, and after ten seconds without a connection.
+//   PLATFORM-CALL-4  A connection is reused within four seconds, a shorter time than servers keep idle ones. It does not keep the process alive.
+//                    Proxies and certificates are those that Node is configured with.
 import type { Agent, IncomingMessage, RequestOptions, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
@@ -14,14 +14,14 @@ import { pipeline } from 'node:stream/promises';
 export interface PlatformCall {
   readonly method: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What is no text is read as fast as it is taken. */
+  /** A stream is read as fast as the connection takes it. */
   readonly body?: string | AsyncIterable<Uint8Array> | undefined;
   readonly signal: AbortSignal;
-  /** Longest answer that is read. Default 32 MiB. */
+  /** Longest response body in bytes. Default 32 MiB. */
   readonly mostBytes?: number;
 }
 
-/** The parts of a `Response` that an answer of text has. */
+/** The members of `Response` that a text response has. */
 export interface PlatformAnswer
   extends Pick<Response, 'ok' | 'status' | 'statusText' | 'arrayBuffer' | 'json' | 'text'> {
   readonly headers: Pick<Headers, 'get' | 'has'>;
@@ -31,7 +31,7 @@ const IDLE_MS = 4_000;
 const CONNECT_LIMIT_MS = 10_000;
 const MOST_BYTES = 33_554_432;
 
-/** One call. Throws where nobody knows what came of it: errors of Node with their `code`, or the reason of the signal. */
+/** Makes one call. It throws if the outcome is unknown: Node's errors with their `code`, or the reason of the signal. */
 export async function callPlatform(address: string | URL, call: PlatformCall): Promise<PlatformAnswer> {
   const url = new URL(address);
   const way = await wayOf(url.protocol === 'https:');
@@ -48,7 +48,7 @@ export async function callPlatform(address: string | URL, call: PlatformCall): P
     };
     signal.addEventListener('abort', abort, { once: true });
     asked.on('error', fail);
-    // No answer, and without a listener no end either.
+    // A 101 makes no 'response' event. Without this listener the call would never end.
     asked.on('upgrade', (_answer, socket) => {
       socket.destroy();
       fail(withCode('ERR_UPGRADED', 'the answer is another protocol (101)'));
@@ -73,7 +73,7 @@ interface Way {
 }
 const ways: { plain?: Promise<Way>; secure?: Promise<Way> } = {};
 
-/** H4. TLS is loaded at the first call that needs it. */
+/** TLS is loaded at the first call that needs it. */
 function wayOf(isSecure: boolean): Promise<Way> {
   if (isSecure) ways.secure ??= import('node:https').then((module) => makeWay(module, 'secureConnect'));
   else ways.plain ??= import('node:http').then((module) => makeWay(module, 'connect'));
@@ -91,7 +91,7 @@ function makeWay({ request: open, Agent: Kept, globalAgent }: Module, opened: Wa
   return { request: open, agent: new Kept({ ...given, keepAlive: true, timeout: IDLE_MS }), opened };
 }
 
-/** H3. */
+/** Fails a call whose connection is not open after CONNECT_LIMIT_MS. */
 function limitConnecting(socket: Socket, opened: Way['opened'], fail: (error: unknown) => void): void {
   if (!socket.connecting) return;
   const late = setTimeout(() => {
@@ -101,7 +101,7 @@ function limitConnecting(socket: Socket, opened: Way['opened'], fail: (error: un
   socket.once(opened, over).once('close', over);
 }
 
-/** H2. */
+/** Reads the whole response; rejects if it is longer than `mostBytes` or broken off. */
 async function readWhole(answer: IncomingMessage, mostBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -1,17 +1,17 @@
-// A WebSocket that a platform opened to one of our accounts (`webhook.socket`), as its adapter sees it.
+// A WebSocket that a platform opened to an account (`webhook.socket`), for its adapter.
 import type { RawRequest } from '../request.ts';
 
-/** The host watches it with pings, and closes it with 1012 when the connection that it was handed to ends. */
+/** The host sends pings to it, and closes it with 1012 when the run of `connect` that took it ends. */
 export interface PlatformSocket {
-  /** By which it was opened, verified: headers and query. Its body is empty. */
+  /** The verified request that opened it: headers and query. Its body is empty. */
   readonly request: RawRequest;
-  /** Resolves to the reason, when it is gone. Never rejects. */
+  /** Resolves to the reason once the socket is closed. Never rejects. */
   readonly ended: Promise<string>;
-  /** Begins to read: each message from the first one on, in order. Binary ones are read as UTF-8. */
+  /** Starts reading. `take` gets each message from the first one on, in order. Binary messages are read as UTF-8. */
   onMessage(take: (text: string) => void): void;
-  /** Nothing happens where it is gone. */
+  /** Sends a message. Does nothing if the socket is closed. */
   send(text: string): void;
-  /** Reads nothing more, also no pings, until `resume`: for at most some seconds. */
+  /** Stops reading, also pings, until `resume`. Use it for at most some seconds. */
   pause(): void;
   resume(): void;
   close(code?: number, reason?: string): void;

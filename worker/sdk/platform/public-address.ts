@@ -1,12 +1,12 @@
-// Which addresses may be called that strangers name: none that leads into our own network.
+// Which addresses named by strangers the host may call: none that leads into our own network.
 //
-//   A1  A name is looked up once, and what was looked at is what is connected to: it cannot be another one a moment later.
+//   PUBLIC-ADDRESS-1  A name is looked up once, and the checked address is the one connected to. A DNS answer cannot change in between.
 import { lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 export { isLoopbackHost } from '../../../shared/ip-address.ts';
 
-// One list each: a list takes an address of IPv4 for its form in IPv6 as well.
+// One list for each family, because a BlockList matches an IPv4 address also in its IPv6 form.
 const PRIVATE_4 = new BlockList();
 const PRIVATE_6 = new BlockList();
 for (const [net, prefix] of [
@@ -26,7 +26,7 @@ for (const [net, prefix] of [
   ['224.0.0.0', 3],
 ] as const)
   PRIVATE_4.addSubnet(net, prefix, 'ipv4');
-// All of IPv6 that is not global unicast, and the parts of that which lead to IPv4 or nowhere.
+// All of IPv6 outside global unicast, and those parts of global unicast that map to IPv4 or are reserved.
 for (const [net, prefix] of [
   ['::', 3],
   ['2001::', 23],
@@ -43,7 +43,7 @@ export function isPublic(address: string): boolean {
   return family === 4 ? !PRIVATE_4.check(address) : family === 6 && !PRIVATE_6.check(address, 'ipv6');
 }
 
-/** A1. For a request to a host that is given by its name: a literal address is never looked up. */
+/** A `lookup` option for requests that refuses private addresses. Node does not call it for a literal IP address. */
 export const lookupPublic: LookupFunction = (name, options, done) => {
   lookup(name, { ...options, all: true }, (error, found) => {
     if (error !== null) return done(error, '', 0);

@@ -1,10 +1,10 @@
-// From an answer of a platform to what the host does next, for adapters over HTTP.
+// Translates HTTP responses of a platform, for adapters.
 import type { Static, TSchema } from 'typebox';
 import type { SendResult } from '../adapter.ts';
 import { accountFailed } from '../errors.ts';
 import { parse } from '../schema/check.ts';
 
-/** What is read of a `Response`. */
+/** The members of `Response` that this file reads. */
 export interface Answered extends Pick<Response, 'json' | 'ok' | 'status'> {
   readonly headers: Pick<Headers, 'get'>;
 }
@@ -12,8 +12,8 @@ export interface Answered extends Pick<Response, 'json' | 'ok' | 'status'> {
 const DEFAULT_RETRY_MS = 5_000;
 
 /**
- * The result of a send: 2xx is sent (`message` reads the platform's id from the body), 429 and 5xx later by Retry-After, 429 for the
- * whole account; anything else refused. Throws `accountFailed` at 401 and 403.
+ * The result of a send by its status: 2xx is `sent`, and `message` reads the platform's id from the body. 429 and 5xx are `later`, by Retry-After;
+ * 429 holds the whole account. Any other status is `refused`. Throws `accountFailed` for 401 and 403.
  */
 export async function sendResult(response: Answered, message?: (json: unknown) => string): Promise<SendResult> {
   if (isAccountRefused(response)) throw refusedAccount(response.status);
@@ -25,7 +25,7 @@ export async function sendResult(response: Answered, message?: (json: unknown) =
     : { kind: 'sent', ...(await readId(response, message)) };
 }
 
-// The platform has taken the message: an answer that cannot be read costs us its id, and must not send it a second time.
+// The platform has taken the message. A body that cannot be read costs the message's id, but must not cause a resend.
 async function readId(response: Answered, message: (json: unknown) => string): Promise<{ message?: string }> {
   try {
     return { message: message(await response.json()) };
@@ -34,7 +34,7 @@ async function readId(response: Answered, message: (json: unknown) => string): P
   }
 }
 
-/** The checked body of a good answer. Throws `accountFailed` at 401 and 403, otherwise an error with code `http_<status>`. */
+/** The checked body of a 2xx response. Throws `accountFailed` for 401 and 403, and an error with code `http_<status>` for other statuses. */
 export async function readJson<S extends TSchema>(response: Answered, schema: S): Promise<Static<S>> {
   if (isAccountRefused(response)) throw refusedAccount(response.status);
   if (!response.ok)
@@ -46,12 +46,12 @@ const isAccountRefused = ({ status }: Answered): boolean => status === 401 || st
 const refusedAccount = (status: number): Error =>
   accountFailed(`the platform answered ${status}`, 'renew the token in .env and reload');
 
-/** Retry-After in its two forms, seconds and date. */
+/** Milliseconds of Retry-After, which holds seconds or a date (RFC 9110). */
 function retryAfterMs(response: Answered): number {
   const header = response.headers.get('retry-after');
   if (header === null) return DEFAULT_RETRY_MS;
   if (/^\d{1,9}(?:\.\d+)?$/.test(header)) return Math.ceil(Number(header) * 1_000);
   const told = Date.parse(response.headers.get('date') ?? '');
-  const waitMs = Date.parse(header) - (Number.isNaN(told) ? Date.now() : told); // by the platform's clock: ours may be wrong
+  const waitMs = Date.parse(header) - (Number.isNaN(told) ? Date.now() : told); // measured by the platform's clock: ours may be wrong
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : DEFAULT_RETRY_MS;
 }

@@ -1,8 +1,8 @@
-// Signatures of webhooks: HMAC-SHA256 over raw bytes.
+// Verifies signatures of webhooks: HMAC-SHA256 over raw bytes.
 //
-//   V1  The signature is 64 hexadecimal digits, or it is refused: nothing is decoded leniently.
-//   V2  Every secret is compared, in constant time, also after a match: two are valid while one is renewed.
-//   V3  With `at`, a signature made more than five minutes before or after the request came is refused.
+//   SIGNATURE-1  A signature is exactly 64 hexadecimal digits; anything else is refused. Nothing is decoded leniently.
+//   SIGNATURE-2  Every secret is compared in constant time, also after a match. Two secrets are valid while one is renewed.
+//   SIGNATURE-3  With `at`, a signature made more than five minutes before or after the request arrived is refused.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { RawRequest, Verdict } from '../request.ts';
 import type { Secret } from '../secret.ts';
@@ -10,17 +10,17 @@ import type { Secret } from '../secret.ts';
 const TOLERANCE_MS = 300_000;
 
 export interface HmacOptions {
-  /** 64 hexadecimal digits, without what the platform puts before them (`sha256=`). One in base64: `Buffer.from(it, 'base64').toString('hex')`. */
+  /** 64 hexadecimal digits, without the platform's prefix (`sha256=`). From base64: `Buffer.from(it, 'base64').toString('hex')`. */
   readonly signature: string | undefined;
-  /** Each is tried: two are valid while one is renewed. */
+  /** All valid secrets. Two are valid while one is renewed. */
   readonly secrets: readonly Secret[];
-  /** What was signed, when it is not the body alone. */
+  /** The signed bytes, if they are not the body alone. */
   readonly signed?: Uint8Array;
-  /** When it was signed, epoch milliseconds: over five minutes off is refused. It must be inside what was signed. */
+  /** When it was signed, epoch milliseconds. More than five minutes off is refused. The time must be part of the signed bytes. */
   readonly at?: number;
 }
 
-/** HMAC-SHA256 over the bytes as they came: `ok`, or `refused` with a reason that gives nothing away. */
+/** Checks an HMAC-SHA256 over the raw bytes. The reason of `refused` reveals nothing about the expected signature. */
 export function verifyHmac(
   request: RawRequest,
   { signature, secrets, signed = request.body, at }: HmacOptions,

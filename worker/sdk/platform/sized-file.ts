@@ -1,4 +1,4 @@
-// A file for platforms that are told its size before its bytes.
+// A file for platforms that need its size before its bytes.
 import type { FileContent, Link } from '../adapter.ts';
 import type { FileRef } from '../message.ts';
 
@@ -6,7 +6,7 @@ export interface SizedContent extends FileContent {
   readonly bytes: number;
 }
 
-/** One that lies on a platform is read twice: the first time is counted, so that it never lies in memory. */
+/** Opens a file with its size. A file of unknown size is read twice, so it is never whole in memory. The first pass counts its bytes. */
 export async function openSized(file: FileRef, link: Pick<Link<unknown>, 'openFile'>): Promise<SizedContent> {
   const { bytes, content } = await link.openFile(file);
   if (bytes !== undefined) return { bytes, content };
@@ -15,7 +15,7 @@ export async function openSized(file: FileRef, link: Pick<Link<unknown>, 'openFi
   return { bytes: counted, content: () => exactly(counted, content(), file.name) };
 }
 
-/** What the platform was told of the size would cut the one and wait for the other. */
+/** Throws if the file has another size now. With a wrong size the platform would cut the file or wait for more bytes. */
 async function* exactly(bytes: number, content: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   let left = bytes;
   for await (const chunk of content) {

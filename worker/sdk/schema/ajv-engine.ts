@@ -1,11 +1,11 @@
-// Ajv (2020-12, strict) as the SDK uses it. Importing it costs 30 ms of start: it is loaded at the first schema that no one compiled.
+// Ajv (2020-12, strict) for the SDK. Importing it costs 30 ms of the start, so it is loaded at the first schema without a compiled validator.
 import { createRequire } from 'node:module';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { loadAjv } from '../../../shared/load-ajv.ts';
 import { KINDS, type Kind } from './explicit-schema.ts';
 import { isMatch } from './limited-match.ts';
 
-/** All faults for people who write a value, the first one for what strangers send: those may send a million. */
+/** 'all' reports every fault, for people who wrote the value. 'first' stops at one, for values of strangers: those may have a million faults. */
 export type Mode = 'all' | 'first';
 
 export function createEngine(mode: Mode, { source = false }: { readonly source?: boolean } = {}): Ajv2020 {
@@ -24,7 +24,7 @@ export function createEngine(mode: Mode, { source = false }: { readonly source?:
   return ajv;
 }
 
-/** What Ajv makes of the `pattern` of a schema; the text that it meets may be a stranger's. */
+/** The pattern engine for Ajv, with a time limit: the text may come from a stranger. */
 const limitedPattern = Object.assign(
   (source: string, flags: string) => {
     const pattern = new RegExp(source, flags);

@@ -1,10 +1,10 @@
-// Checking of values against schemas. Our code converts (durations, secrets, references, defaults, keys that nobody named);
-// whether the result fits is said by Ajv, which is loaded at the first check, because importing it costs 30 ms of start.
+// Checks values against schemas. This file converts values: durations, secrets, references, defaults and unknown keys. Ajv checks the result. Ajv
+// is loaded at the first check, because importing it costs 30 ms of the start.
 //
-//   C1  What is returned has every default and no key that the schema does not name.
-//   C2  An unnamed key is refused; with `open` it is dropped: foreign payloads grow.
-//   C3  A fault names path and expectation. Secrets are never in it, other values only when short.
-//   C4  What JSON would keep nothing of is refused where the schema names it; what says its JSON itself (a date) is that.
+//   SDK-SCHEMA-1  The result has every default, and no key that the schema does not name.
+//   SDK-SCHEMA-2  An unknown key is refused. With `open` it is dropped, because foreign payloads grow.
+//   SDK-SCHEMA-3  A fault names path and expectation. It never holds a secret, and other values only if they are short.
+//   SDK-SCHEMA-4  A value that JSON would lose is refused if the schema names its key. A value with `toJSON` (a date) counts as its JSON.
 import type { Static, TSchema } from 'typebox';
 import { personRef } from '../message.ts';
 import { isSecret, secret } from '../secret.ts';
@@ -17,14 +17,14 @@ export type Checked =
   | { readonly ok: true; readonly value: unknown }
   | {
       readonly ok: false;
-      /** One line a fault: `days: expected at least 1, got 0`. */
+      /** One line for each fault: `days: expected at least 1, got 0`. */
       readonly faults: readonly string[];
       readonly at: readonly Fault[];
     };
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The value as its schema wants it, or what is wrong with it. */
+/** The converted value, or its faults. */
 export function check(schema: unknown, value: unknown, { open = false }: { readonly open?: boolean } = {}): Checked {
   let converted: unknown;
   try {
@@ -46,17 +46,17 @@ const refused = (at: readonly Fault[]): Checked => ({
 const notPlain = (lost: object, inside: unknown): Fault =>
   faultAt(pathTo(lost, inside) ?? '', 'expected plain data', `, got a ${typeName(lost)}, which JSON cannot hold`);
 
-/** One line of a fault. */
+/** A fault as one line. */
 export const lineOf = (path: string, text: string): string => `${path === '' ? 'value' : path.slice(1)}: ${text}`;
 
-/** A foreign value, checked; keys that the schema does not name are dropped. Throws an error with code `schema_mismatch`. */
+/** Checks a foreign value and drops keys that the schema does not name. Throws an error with code `schema_mismatch`. */
 export function parse<S extends TSchema>(schema: S, value: unknown): Static<S> {
   const checked = check(schema, value, { open: true });
   if (!checked.ok) throw Object.assign(new Error(checked.faults.join('; ')), { code: 'schema_mismatch' });
   return checked.value as Static<S>;
 }
 
-/** Throws NotPlain. */
+/** Converts a value to the form that its schema describes. Throws NotPlain. */
 function convert(schema: Json, given: unknown, open: boolean): unknown {
   const value = plainData(given === undefined && 'default' in schema ? copyOf(schema['default']) : given);
   switch (schema['format']) {
@@ -94,21 +94,21 @@ function convertObject(schema: Json, value: Json, open: boolean): unknown {
   return result;
 }
 
-/** An own property whatever its name is: an assignment of `__proto__` would change what the object inherits. */
+/** Sets an own property of any name. Assigning `__proto__` would change the prototype. */
 function put(target: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
   else target[key] = value;
 }
 
-/** The schema of the values of a record, in our form or in TypeBox's. */
+/** The schema of a record's values, in the form of `t` or of TypeBox. */
 function valuesOf({ additionalProperties, patternProperties }: Json): Json | undefined {
   if (isObject(additionalProperties)) return additionalProperties;
   const pattern: unknown = isObject(patternProperties) ? Object.values(patternProperties)[0] : undefined;
   return isObject(pattern) ? pattern : undefined;
 }
 
-/** A default is shared by all values that it fills in: lists and objects are copied. */
+/** Copies lists and objects, because one default fills in many values. */
 const copyOf = (value: unknown): unknown => (typeof value === 'object' ? structuredClone(value) : value);
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

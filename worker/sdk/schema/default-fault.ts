@@ -1,12 +1,12 @@
-// A default that its own schema refuses would fail each time that it is filled in: told before anything depends on it. What surely fits
-// is known without the compiler, which takes 30 ms to load; whoever does not is judged, and told, by the check that would fail.
+// Finds defaults that their own schema refuses, before such a default is filled in. Defaults that surely fit are recognized without Ajv, which
+// takes 30 ms to load. Ajv checks the others.
 
 import { readDuration } from '../text/duration.ts';
 import { check } from './check.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Names the first default in it that does not fit. */
+/** Names the first default in the schema that does not fit. */
 export function faultOfDefaults(schema: Json, path: readonly string[] = []): string | undefined {
   const given = schema['default'];
   if (given !== undefined && !surelyFits(schema, given)) {
@@ -28,7 +28,7 @@ function innerSchemas({ properties, items, additionalProperties }: Json): readon
   return all.flatMap(([name, inner]) => (isObject(inner) ? [[name, inner] as const] : []));
 }
 
-/** Whether these words of a schema, and no others, stand there and are met. */
+/** True if the schema has only the keywords of `MET`, and the value meets them. */
 function surelyFits(schema: Json, value: unknown): boolean {
   return Object.entries(schema).every(([word, said]) => Object.hasOwn(MET, word) && MET[word]?.(value, said) === true);
 }

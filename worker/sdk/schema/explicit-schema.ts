@@ -1,4 +1,4 @@
-// A schema as Ajv takes it. Ours and TypeBox's say some things by marks and formats; here they are spelled out.
+// A schema in the form that Ajv takes. `t` and TypeBox express some things by marks and formats; here they become keywords.
 import { isOptional } from './optional.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ const fields = (...required: readonly string[]): Json => ({
   required,
 });
 
-/** What a value of ours looks like once it is converted, and what a fault calls it. */
+/** The converted form of each special kind, and its description in a fault. */
 export const KINDS: Readonly<Record<Kind, { readonly is: string; readonly schema: Json }>> = {
   duration: { is: 'a duration like 10m or 1h30m', schema: { type: 'integer', minimum: 0 } },
   secret: { is: 'a secret', schema: { type: 'object' } },
@@ -26,7 +26,7 @@ export const KINDS: Readonly<Record<Kind, { readonly is: string; readonly schema
   },
 };
 
-/** The same schema with our kinds as the keyword `svcKind`, required keys listed, other keys refused. */
+/** The same schema with special kinds as the keyword `svcKind`, required keys listed, and other keys refused. */
 export function explicitSchema(schema: Json): Json {
   const { format, '~optional': _mark, ...rest } = schema;
   const kind = /^svc-(duration|secret|user|conversation|message)$/.exec(String(format))?.[1];

@@ -1,4 +1,4 @@
-// What Ajv says, in the words of whoever wrote the value: a path and what was expected there.
+// Translates Ajv's errors for the author of a value: a path, and the expectation there.
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { KINDS, type Kind } from './explicit-schema.ts';
 
@@ -6,15 +6,15 @@ export interface Fault {
   /** JSON pointer into the value; empty for the value itself. */
   readonly path: string;
   readonly message: string;
-  /** The same without what was given, for answers that must not repeat it. */
+  /** The same without the given value, for answers that must not repeat it. */
   readonly expected: string;
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** One fault a path. What is wrong inside a user, conversation, message or duration is said of the whole. */
+/** At most one fault for each path. A fault inside a user, conversation, message or duration is reported for the whole value. */
 export function faultsOf(errors: readonly ErrorObject[]): readonly Fault[] {
-  // As many as the schema has: a list of a stranger may have any number of such errors.
+  // Bounded by the schema: a stranger's list may have any number of such errors.
   const kinds = [...new Set(errors.flatMap((one) => (one.keyword === 'svcKind' ? [`${one.schemaPath}/`] : [])))];
   const faults = new Map<string, Fault>();
   for (const error of errors) {
@@ -93,7 +93,7 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'nothing',
 };
 
-/** What there was instead, when it is short enough to say. */
+/** The given value, if it is short enough to quote. */
 function got(value: unknown): string {
   const shown = isObject(value)
     ? 'an object'

@@ -1,34 +1,36 @@
-// Patterns of plugins against texts of strangers: some texts keep a pattern busy for years. The engine of patterns has no limit of its own, so
-// a match that may take long runs where its time can be ended (node:vm ends what runs, and the process goes on).
+// Matches patterns of plugins against texts of strangers. Some texts would keep a pattern busy for years, and JavaScript's engine has no time
+// limit. A match that may take long therefore runs in node:vm, which can end it while the process goes on.
 //
-//   B1  A match ends within LIMIT_MS. One that did not has a tenth of that for an hour: who repeats the text does not keep the process busy.
-//   B2  Only time in which the process ran counts: a machine that is busy, or slept, ends nobody's match.
-//   B3  What its source and the length of the text show to be short runs plainly: starting a limit costs more than most matches.
+//   LIMITED-MATCH-1  A match ends within LIMIT_MS. A pattern that exceeded it gets a tenth of that time for an hour. So a repeated text does not
+//                    keep the process busy.
+//   LIMITED-MATCH-2  Only CPU time of the process counts: a busy or suspended machine ends no match.
+//   LIMITED-MATCH-3  A match runs without a limit if pattern and length of the text prove that it is short. Starting a limit costs more than most
+//                    matches.
 import { createContext, Script } from 'node:vm';
 import { type Growth, growthOf } from './pattern-growth.ts';
 
-/** `null`: it does not match; `overlong`: nobody knows, it took longer than it may. */
+/** `null`: no match. 'overlong': unknown, because the match exceeded its time. */
 export type Matched = RegExpExecArray | null | 'overlong';
 
 export const LIMIT_MS = 100;
 const AGAIN_LIMIT_MS = 10;
 const AGAIN_FOR_MS = 3_600_000;
-/** Far below a millisecond, or a few at most. */
+/** Most steps of a match without a limit: far below a millisecond as a rule, a few milliseconds at worst. */
 const PLAIN_STEPS = 1_000_000;
-/** For one that was not given its time. */
+/** Most tries of a match that did not get its CPU time. */
 const TRIES = 3;
 
 interface Known {
-  /** Without the flag `g`: each match begins at the start. */
+  /** Without the flag `g`, so each match begins at the start. */
   readonly pattern: RegExp;
   readonly growth: Growth | undefined;
 }
 
 const known = new WeakMap<RegExp, Known>();
-/** Until when patterns that took too long have less time, by source and flags: each generation brings new objects. */
+/** Until when a pattern that took too long has the shorter limit. The key is source and flags, because each generation brings new objects. */
 const slow = new Map<string, number>();
 
-/** What each pattern finds in the text, in order. */
+/** The match of each pattern, in order. */
 export function matchAll(patterns: readonly RegExp[], text: string): readonly Matched[] {
   const found = patterns.map((): Matched => null);
   const limited: number[] = [];
@@ -43,7 +45,7 @@ export function matchAll(patterns: readonly RegExp[], text: string): readonly Ma
   return found;
 }
 
-/** False also where nobody knows: what a text cannot be shown to be it is not. */
+/** False also if the match took too long: an unproven match counts as none. */
 export function isMatch(pattern: RegExp, text: string): boolean {
   const [match] = matchAll([pattern], text);
   if (match === 'overlong') for (const tell of observers) tell(pattern);
@@ -52,13 +54,16 @@ export function isMatch(pattern: RegExp, text: string): boolean {
 
 const observers = new Set<(pattern: RegExp) => void>();
 
-/** Called for each text that a schema refuses because its pattern took too long. Returns how to hear no more of it. */
+/** Calls `tell` for each text that a schema refuses because its pattern took too long. Returns a function that ends it. */
 export function onOverlong(tell: (pattern: RegExp) => void): () => void {
   observers.add(tell);
   return () => void observers.delete(tell);
 }
 
-/** One limit for all of them: starting it is what costs. Who is cut after others had the time before is tried again, as the first. */
+/**
+ * Runs all patterns under one limit, because starting a limit is the expensive part. A pattern that was cut after others had used the time runs
+ * again first.
+ */
 function matchLimited(patterns: readonly RegExp[], text: string, limitMs: number): readonly Matched[] {
   const found: Matched[] = [];
   for (let tries = 1; found.length < patterns.length; ) {
@@ -70,7 +75,7 @@ function matchLimited(patterns: readonly RegExp[], text: string, limitMs: number
     const { user, system } = process.cpuUsage(before);
     if (found.length > begun) tries = 1;
     else if (tries < TRIES && (user + system) / 1_000 < limitMs / 2)
-      tries += 1; // B2
+      tries += 1; // too little CPU time: the machine was busy
     else {
       slow.set(nameOf(patterns[begun] as RegExp), performance.now() + AGAIN_FOR_MS);
       found.push('overlong');
@@ -93,9 +98,9 @@ function knownOf(pattern: RegExp): Known {
 const isShort = (growth: Growth | undefined, length: number): boolean =>
   growth !== undefined && growth.weight * (length + 1) ** growth.power <= PLAIN_STEPS;
 
-/** A pattern that runs out of its memory on a text throws: nobody knows. */
+/** A pattern that runs out of memory on a text throws: the result is unknown. */
 function execute(pattern: RegExp, text: string): Matched {
-  pattern.lastIndex = 0; // of one with the flag `y`
+  pattern.lastIndex = 0; // the flag `y` starts at lastIndex
   try {
     return pattern.exec(text);
   } catch {
@@ -108,7 +113,7 @@ const isSlow = (pattern: RegExp): boolean => (slow.get(nameOf(pattern)) ?? 0) > 
 
 let limit: { readonly script: Script; readonly context: { run: () => void } } | undefined;
 
-/** Runs it, and cuts it where its time is over. */
+/** Runs `run`, and ends it after `limitMs`. */
 function within(limitMs: number, run: () => void): void {
   limit ??= { script: new Script('run()'), context: createContext({ run }) as { run: () => void } };
   limit.context.run = run;
@@ -117,6 +122,6 @@ function within(limitMs: number, run: () => void): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
   } finally {
-    limit.context.run = () => {}; // a text is not kept
+    limit.context.run = () => {}; // keeps no reference to the text
   }
 }

@@ -1,13 +1,13 @@
-// The mark of a property that an object may lack: the same as TypeBox's, and not enumerable, so that it is in no printed schema.
+// The mark of an optional property. It is TypeBox's mark, and not enumerable, so printed schemas do not show it.
 
 const OPTIONAL = '~optional';
 
-/** A copy of the schema that carries the mark. */
+/** A copy of the schema, with the mark. */
 export function markOptional<S extends object>(schema: S): S {
   return Object.defineProperty({ ...schema }, OPTIONAL, { value: true });
 }
 
-/** True when an object may lack this property: it is optional, or a default fills it in. */
+/** True if an object may lack this property: it is optional, or a default fills it in. */
 export function isOptional(schema: object): boolean {
   return OPTIONAL in schema || 'default' in schema;
 }

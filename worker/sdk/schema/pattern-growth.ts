@@ -1,23 +1,23 @@
-// How the work of a pattern grows with the text, as far as its source shows it: what is small for certain needs no limit. Pure.
+// Bounds how a pattern's work grows with the length of the text, as far as its source shows it. A provably small match needs no time limit. Pure.
 
 export interface Growth {
-  /** Most steps at one place of the text in each of its ways. */
+  /** Factor of the bound: a match takes at most weight × (length + 1) ^ power steps. */
   readonly weight: number;
-  /** Of the length of the text. */
+  /** Exponent of that bound. */
   readonly power: number;
 }
 
 interface Group {
-  /** It holds a choice: a quantifier or an alternative. Repeated, it may take a text in a number of ways that doubles with each character. */
+  /** The group holds a choice: a quantifier or an alternative. If the group is repeated, the ways to match may double with each character. */
   isOpen: boolean;
 }
 
 const QUANTIFIER = /(?:[*+?]|\{(\d+)(,\d*)?\})\??/y;
 const CLASS = /\[(?:[^\]\\]|\\[\s\S])*\]/y;
-/** Of the kinds of groups those that only group and name. */
+/** Groups without lookaround: capturing, named and non-capturing. */
 const GROUP = /\((?:\?:|\?<(?![=!])[^>]+>|(?!\?))/y;
 
-/** Undefined where the source does not show it: choices that are repeated, references, looks ahead and behind, and what is not known here. */
+/** Undefined if the source proves no bound: repeated choices, back references, lookaround, and unknown syntax. */
 export function growthOf({ source, flags }: RegExp): Growth | undefined {
   if (flags.includes('v')) return undefined;
   const groups: Group[] = [{ isOpen: false }];

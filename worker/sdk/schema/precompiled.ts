@@ -1,5 +1,5 @@
-// Validators of the schemas that come with svc, by the text of the explicit schema. None here: the build puts a module with the same
-// export in the place of this one, so that a host with nothing but built-in plugins loads no compiler.
+// Compiled validators of svc's own schemas, by the text of the explicit schema. This module is empty. The build replaces it by one with the same
+// export. So a host with only built-in plugins does not load Ajv.
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Mode } from './ajv-engine.ts';
 

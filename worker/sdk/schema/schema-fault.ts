@@ -1,11 +1,11 @@
-// What keeps a schema from being used at all, told before anything depends on it. What only says what `t` says is known to be good:
-// the compiler of the others takes 30 ms to load, and most plugins need none before somebody types something.
+// Finds schemas that cannot be compiled, before one is used. Schemas with only the keywords of `t` are known to be good. The others need Ajv, which
+// takes 30 ms to load, and most plugins need none at the start.
 import { messageOf } from '../../../shared/svc-error.ts';
 import { compile } from './validate.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The reason why this schema can never say yes or no to a value. */
+/** The reason why this schema cannot be compiled, or undefined. */
 export function faultOfCompiling(schema: Json): string | undefined {
   if (isPlain(schema)) return undefined;
   try {
@@ -43,7 +43,7 @@ const PLAIN: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 const TYPES: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean', 'object', 'array', 'null']);
 
-/** Those of ours by a format (`svc-duration`, `svc-secret`, …) are known as a whole. */
+/** True for schemas with only known keywords. Special kinds by format (`svc-duration`, `svc-secret`, …) are known as a whole. */
 const isPlain = (schema: Json): boolean =>
   (typeof schema['format'] === 'string' && schema['format'].startsWith('svc-') && schema['format'] !== 'svc-rest') ||
   Object.keys(schema).every((key) => Object.hasOwn(PLAIN, key) && PLAIN[key]?.(schema[key]) === true);

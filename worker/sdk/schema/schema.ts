@@ -1,5 +1,5 @@
-// Schemas of arguments, configuration, state and foreign payloads: plain JSON Schema at run time, TypeBox gives the types alone.
-// Importing TypeBox costs a plugin over 130 ms of start; schemas made by it are taken as well.
+// Schemas of arguments, configuration, state and foreign payloads. At run time they are plain JSON Schema; TypeBox gives only the types. Importing
+// TypeBox costs a plugin over 130 ms of the start. Schemas made by TypeBox are accepted too.
 import type {
   Static,
   TArray,
@@ -36,53 +36,53 @@ import type { ConversationRef, MessageRef, UserRef } from '../message.ts';
 import type { Secret } from '../secret.ts';
 import { isOptional, markOptional } from './optional.ts';
 
-/** The values that an object of these properties holds. */
+/** The values of an object with these properties. */
 export type Values<P extends TProperties> = Static<TObject<P>>;
 
-/** What may be said of any value. */
+/** Notes on a value of any type. */
 export interface Note {
-  /** What a dialog asks, and what help shows. */
+  /** The question of a dialog, and the label in the help. */
   readonly title?: string;
   readonly description?: string;
-  /** Filled in where nothing was given; the key is then not required. */
+  /** Fills in a missing value; the key is then not required. */
   readonly default?: unknown;
 }
-/** Of a number, both ends included. */
+/** Limits of a number, both inclusive. */
 export interface Range extends Note {
   readonly minimum?: number;
   readonly maximum?: number;
 }
-/** Of a text. */
+/** Limits of a text. */
 export interface TextNote extends Note {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
 }
-/** Of a list. */
+/** Limits of a list. */
 export interface ListNote extends Note {
   readonly minItems?: number;
   readonly maxItems?: number;
 }
 
-/** `t`: each method gives plain JSON Schema with the type of its values. */
+/** The type of `t`. Each method returns plain JSON Schema, with the type of its values. */
 export interface SchemaBuilder {
   integer(note?: Range): TInteger;
   number(note?: Range): TNumber;
   boolean(note?: Note): TBoolean;
   string(note?: TextNote): TString;
-  /** One of these words; in chat their case does not matter. */
+  /** One of these words. In chat, case does not matter. */
   enum<const V extends readonly string[]>(values: V, note?: Note): TEnum<[...V]>;
-  /** As the last argument of a command: all words that are left. */
+  /** A list. As the last argument of a command: all remaining words. */
   array<S extends TSchema>(items: S, note?: ListNote): TArray<S>;
   object<P extends TProperties>(properties: P, note?: Note): TObject<P>;
-  /** Any keys, one kind of value. */
+  /** An object with any keys, and values of one schema. */
   record<S extends TSchema>(values: S, note?: Note): TRecord<'^.*$', S>;
   optional<S extends TSchema>(schema: S): TOptional<S>;
-  /** "10m", "1h30m", "2d" in chat and YAML, milliseconds in code. */
+  /** A duration: "10m", "1h30m", "2d" in chat and YAML, milliseconds in code. */
   duration(note?: Note): TUnsafe<number>;
-  /** Last argument: the rest of the line as typed. */
+  /** Last argument of a command: the rest of the line as typed. */
   rest(note?: Note): TString;
-  /** Configuration only: written as ${NAME}, printed as a mask. */
+  /** For configuration only: written as ${NAME}, printed as a mask. */
   secret(note?: Note): TUnsafe<Secret>;
   user(note?: Note): TUnsafe<UserRef>;
   conversation(note?: Note): TUnsafe<ConversationRef>;
@@ -113,5 +113,5 @@ const builder = {
   message: (note = {}) => ({ type: 'object', format: 'svc-message', ...note }),
 };
 
-/** Builds schemas. What it returns is plain JSON Schema; the types are TypeBox's. */
+/** Builds schemas. The results are plain JSON Schema; the types are TypeBox's. */
 export const t = builder as unknown as SchemaBuilder;

@@ -1,18 +1,19 @@
-// What an object that an author has written may hold, for plain JavaScript: a misspelt key would do nothing, a missing one fail much later. Pure.
+// Checks the keys of objects that plugin authors write, for plain JavaScript. Otherwise a misspelt key would do nothing, and a missing one would
+// fail much later. Pure.
 import { nearest } from './nearest.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a value has to be, in words that follow its key; undefined where it is that. */
+/** The requirement on a value, as text that follows its key; undefined if the value meets it. */
 export type Form = (value: unknown) => string | undefined;
 
 export interface Shape {
   readonly needed: Readonly<Record<string, Form>>;
-  /** Those that may be left out, or undefined. */
+  /** Keys that may be missing or undefined. */
   readonly other: Readonly<Record<string, Form>>;
 }
 
-/** The first thing that is wrong. */
+/** The first fault, or undefined. */
 export function faultOfShape(given: unknown, { needed, other }: Shape): string | undefined {
   if (!isObject(given)) return 'expected an object';
   const known: Readonly<Record<string, Form>> = { ...needed, ...other };
@@ -35,7 +36,7 @@ function unknownKey(key: string, known: readonly string[]): string {
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A form of its own, where those below do not say it. */
+/** Makes a form for a requirement that the forms below do not cover. */
 export const form =
   (what: string, fits: (value: unknown) => boolean): Form =>
   (value) =>
@@ -51,13 +52,13 @@ export const FLAG = form('true or false', (value) => typeof value === 'boolean')
 export const FUNCTION = form('a function', isFunction);
 export const OBJECT = form('an object', isObject);
 export const ABOVE_0 = form('a number above 0', (value) => typeof value === 'number' && value > 0);
-/** An object whose values are all of one kind, and what that is called: `texts by path`. */
+/** An object whose values are all of one kind. `what` describes it: `texts by path`. */
 export const everyValue = (what: string, fits: (value: unknown) => boolean): Form =>
   form(what, (value) => isObject(value) && Object.values(value).every(fits));
 export const textsBy = (what: string): Form => everyValue(`texts by ${what}`, isText);
 export const oneOf = (...known: readonly string[]): Form =>
   form(`one of ${known.join(', ')}`, (value) => known.some((one) => one === value));
-/** An object in an object. */
+/** A nested object with this shape. */
 export const nested =
   (shape: Shape): Form =>
   (value) => {

@@ -1,4 +1,4 @@
-// Whether a converted value fits its schema. Schemas are compiled once: by the build for what comes with svc, else at their first use.
+// Validates converted values. A schema is compiled once: svc's own schemas by the build, the others at their first use.
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { createEngine, type Mode } from './ajv-engine.ts';
 import { explicitSchema } from './explicit-schema.ts';
@@ -7,8 +7,8 @@ import { PRECOMPILED } from './precompiled.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-// Memos of pure computations, not state: compiling a schema takes milliseconds, checking by it microseconds. A generation brings
-// new objects with the same schemas, so compiled ones are kept by their text.
+// Caches of a pure function: compiling a schema takes milliseconds, a check microseconds. The second key is the schema's text, because a generation
+// brings new objects with the same schemas.
 const byObject: Readonly<Record<Mode, WeakMap<object, ValidateFunction>>> = {
   all: new WeakMap(),
   first: new WeakMap(),
@@ -16,14 +16,14 @@ const byObject: Readonly<Record<Mode, WeakMap<object, ValidateFunction>>> = {
 const byText: Readonly<Record<Mode, Map<string, ValidateFunction>>> = { all: new Map(), first: new Map() };
 const engines: Partial<Record<Mode, Ajv2020>> = {};
 
-/** What is wrong with the value; empty when it fits. */
+/** The faults of the value; empty if it fits. */
 export function validate(schema: Json, value: unknown, mode: Mode): readonly Fault[] {
   if (isEmpty(schema, value)) return [];
   const run = validatorOf(schema, mode);
   return run(value) ? [] : faultsOf(run.errors ?? []);
 }
 
-// A plugin without configuration or a command without arguments loads nothing.
+// A plugin without configuration, or a command without arguments, does not load Ajv.
 const isEmpty = (schema: Json, value: unknown): boolean =>
   isObject(schema['properties']) &&
   Object.keys(schema['properties']).length === 0 &&
@@ -31,7 +31,7 @@ const isEmpty = (schema: Json, value: unknown): boolean =>
   Object.keys(value).length === 0;
 
 function validatorOf(schema: Json, mode: Mode): ValidateFunction {
-  // Callers wrap the same properties in a new object each time: these are the key then.
+  // Callers wrap the same `properties` in a new object each time, so `properties` is the cache key then.
   const { type: _type, properties, additionalProperties = false, ...others } = schema;
   const isWrapper = isObject(properties) && additionalProperties === false && Object.keys(others).length === 0;
   const key = isWrapper ? properties : schema;
@@ -46,7 +46,7 @@ function validatorOf(schema: Json, mode: Mode): ValidateFunction {
   return run;
 }
 
-/** Throws what is wrong with the schema itself. */
+/** Throws the fault of the schema itself. */
 export function compile(schema: Json): void {
   validatorOf(schema, 'all');
 }

@@ -1,5 +1,5 @@
-// From a line of chat to arguments: by position, by --name, the rest of the line or a list last. What the words mean is read
-// here; whether they fit is checked by the schema.
+// Parses the arguments of a chat command: by position, by --name, with a list or the rest of the line last. This file converts words to values; the
+// schema checks the values.
 
 import type { UserRef } from '../message.ts';
 import { type Checked, check } from '../schema/check.ts';
@@ -8,17 +8,17 @@ import { isOptional } from '../schema/optional.ts';
 
 type Properties = Readonly<Record<string, object>>;
 
-/** Who is mentioned, by the word that stands for it. */
+/** Mentioned people, by the word that stands for each of them. */
 export type People = ReadonlyMap<string, UserRef>;
 
 interface Word {
   readonly text: string;
-  /** Where it begins in the line. */
+  /** Offset of the word in the line. */
   readonly at: number;
   readonly isQuoted: boolean;
 }
 
-/** Turns one word into the value its schema asks for; a word that does not fit stays as it is, for the check to refuse. */
+/** Converts one word to the type of its schema. A word that does not fit is returned unchanged, so the schema check refuses it. */
 export function fromWord(schema: unknown, word: string, people?: People): unknown {
   const { type, enum: values, items = {} } = (schema ?? {}) as WordSchema;
   if (isUser(schema)) return people?.get(word) ?? word;
@@ -39,11 +39,11 @@ interface WordSchema {
   readonly items?: object;
 }
 
-/** True for what `t.user()` makes. */
+/** True for a schema made by `t.user()`. */
 export const isUser = (schema: unknown): boolean =>
   (schema as { readonly format?: unknown } | undefined)?.format === 'svc-user';
 
-/** The checked arguments of what was typed after the name of a command. */
+/** The checked arguments of the line after a command's name. */
 export function readArguments(properties: Properties, line: string, people?: People): Checked {
   const words = wordsOf(line);
   let isWhole = words.length <= MOST_WORDS;
@@ -87,12 +87,12 @@ export function usage(name: string, properties: Properties): string {
 const typeOf = (schema: object): unknown => ('type' in schema ? schema.type : undefined);
 const isRest = (schema: object): boolean => 'format' in schema && schema.format === 'svc-rest';
 
-/** That are told apart in one line: a list has no more of them. What is longer is the rest of a line, which is one text. */
+/** Most words of a line, and most entries of a list. A longer line fits only an argument that takes the rest of the line as one text. */
 const MOST_WORDS = 1_000;
-/** Characters of words that nobody asked for. */
+/** Most characters of surplus words that a fault quotes. */
 const MOST_SHOWN = 200;
 
-/** Keyboards of telephones write other quotes and, for two dashes, one long one. */
+/** Phone keyboards turn straight quotes into curly ones, and two dashes into one long dash. */
 const WORD = /"([^"]*)"|[“„]([^“„”]*)[“”]|(\S+)/g;
 const NAMED = /^(?:--|—)/;
 
@@ -113,7 +113,7 @@ function splitNamed(
 ): { readonly named: Record<string, unknown>; readonly free: readonly Word[] } {
   const named: Record<string, unknown> = {};
   const free: Word[] = [];
-  const queue = words.values(); // a list that is taken from at its front moves whole each time
+  const queue = words.values(); // an iterator: `shift()` on an array would move all remaining words each time
   for (const word of queue) {
     const name = word.isQuoted ? undefined : word.text.split(NAMED)[1];
     if (name === undefined || !Object.hasOwn(properties, name)) {

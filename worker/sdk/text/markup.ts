@@ -1,20 +1,20 @@
-// `md`: the light markup of authors, read once where it is written. Values are never read as markup: they are text, or segments.
+// `md`: light markup for plugin authors, parsed from the template. Values are never parsed as markup: they are text or segments.
 //
-//   **bold** _italic_ ~~strike~~ `code` [text](url), > quote at the start of a line, and ``` fences with a language.
+// **bold** _italic_ ~~strike~~ `code` [text](url), > quote at the start of a line, and ``` fences with a language.
 import { type Mark, plainText, type Rich, type Segment } from '../message.ts';
 
 type Value = string | number | Segment;
 
-// No part of it reads past where another one of its kind begins: a run of signs would be read to its end from each of them.
+// No alternative may match past the next opening sign of its kind. Otherwise a run of n signs would be scanned to its end n times.
 const SPAN =
   /```(\w*)\n([\s\S]*?)```|`([^`]+)`|\*\*([^*]+)\*\*|~~([^~]+)~~|(?<!\w)_([^_]+)_(?!\w)|\[([^[\]]+)\]\(((?:(?!\]\()[^)\s])+)\)|^> ([^\n]*)/gm;
-// Stands for a value while the markup around it is read; the private-use character is in nobody's markup.
+// Stands for a value while the markup around it is parsed. The characters are from Unicode's private-use area, so no markup uses them.
 const HOLE = /\uE000(\d+)\uE001/g;
 const NOT_A_HOLE = /[\uE000\uE001]/g;
 
 /**
- * Text with meaning: **bold**, _italic_ (`*…*` is none), ~~strike~~, `code`, [text](url), > quote at the start of a line, and ``` fences with a
- * language. Markup is read in the template alone; values are escaped, segments (mentions) are kept.
+ * Formatted text: **bold**, _italic_ (`*…*` is not), ~~strike~~, `code`, [text](url), > quote at the start of a line, and ``` fences with a
+ * language. Only the template is parsed as markup; values are literal text, and segments (mentions) are kept.
  */
 export function md(parts: TemplateStringsArray, ...values: readonly Value[]): Rich {
   const source = parts
@@ -44,7 +44,7 @@ function readSpan(match: RegExpExecArray, values: readonly Value[], marks: reado
   return [{ kind: 'quote', text: literal(quote ?? '', values) }];
 }
 
-/** Text with its values put in. */
+/** Replaces the placeholders in `source` by their values. */
 function fill(source: string, values: readonly Value[], marks: readonly Mark[]): readonly Segment[] {
   return source.split(HOLE).flatMap((piece, i): readonly Segment[] => {
     const value = i % 2 === 0 ? piece : values[Number(piece)];
@@ -55,7 +55,7 @@ function fill(source: string, values: readonly Value[], marks: readonly Mark[]):
   });
 }
 
-/** Where only text may stand, a segment gives its text. */
+/** Replaces the placeholders by text only: a segment gives its plain text. */
 function literal(source: string, values: readonly Value[]): string {
   return source.replace(HOLE, (_, i: string) => {
     const value = values[Number(i)];

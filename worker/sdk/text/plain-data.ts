@@ -1,7 +1,7 @@
-// Values of code on their way to JSON: what it would keep nothing of (a Map, a Promise that nobody has awaited) is told from data. Pure.
+// Tells plain data from values that JSON would lose, such as a Map or a Promise that was not awaited. Pure.
 import { isSecret } from '../secret.ts';
 
-/** The value lost on the way. */
+/** Thrown for a value that JSON cannot hold. */
 export class NotPlain extends Error {
   readonly value: object;
 
@@ -11,7 +11,7 @@ export class NotPlain extends Error {
   }
 }
 
-/** As JSON takes it, one level deep: a date is a text. Throws NotPlain. */
+/** The value as JSON encodes it, one level deep: a date becomes a text. Throws NotPlain. */
 export function plainData(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -21,10 +21,10 @@ export function plainData(value: unknown): unknown {
   return value;
 }
 
-/** What the language calls it; instances of a class of somebody's own are objects. */
+/** The built-in type name of an object. Instances of a user's class are 'Object'. */
 export const typeName = (value: object): string => Object.prototype.toString.call(value).slice('[object '.length, -1);
 
-/** The JSON pointer to an object inside of a value. */
+/** The JSON pointer of an object inside a value. */
 export function pathTo(target: object, value: unknown, seen: Set<unknown> = new Set()): string | undefined {
   if (value === target) return '';
   if (typeof value !== 'object' || value === null || seen.has(value)) return undefined;

@@ -1,8 +1,9 @@
-// From segments to the text of a platform: plain, markdown (CommonMark), html, or the adapter's own function.
+// Renders segments for a platform: plain, markdown (CommonMark), html, or the adapter's own function.
 //
-//   R1  What a person or a plugin wrote as text is shown as written: everything that the format would read as markup is escaped.
-//   R2  Runs with the same marks are one run; marks never enclose blanks at their edges, where platforms do not read them.
-//   R3  A link with a scheme that could run something is text.
+//   TEXT-RENDER-1  Text of a person or a plugin is shown as written: every character that the format reads as markup is escaped.
+//   TEXT-RENDER-2  Adjacent segments with the same marks become one run. Marks never enclose blanks at their edges, because platforms do not parse
+//                  such marks.
+//   TEXT-RENDER-3  A link whose scheme could run code is rendered as text.
 
 import type { Can } from '../adapter.ts';
 import { type Mark, plainText, type Rich, type Segment } from '../message.ts';
@@ -10,7 +11,7 @@ import { edgesOf } from './text-edges.ts';
 
 export type Render = Can['text']['render'];
 
-/** The text of these segments in this format. */
+/** Renders the segments in the given format. */
 export function render(segments: readonly Segment[], how: Render): string {
   const merged = mergeRuns(segments);
   if (typeof how === 'function') return how({ segments: merged } satisfies Rich);
@@ -20,12 +21,12 @@ export function render(segments: readonly Segment[], how: Render): string {
 
 interface Format {
   escape(text: string): string;
-  /** A run of text with marks, in order of the list below. */
+  /** A run of text with marks, in the order of `MARKS`. */
   marked(text: string, marks: readonly Mark[]): string;
   link(text: string, url: string): string;
   code(text: string, language: string): string;
   quote(text: string): string;
-  /** Blocks need a line of their own. */
+  /** Line breaks after a quote: a block needs a line of its own. */
   readonly afterQuote: string;
 }
 
@@ -73,7 +74,7 @@ function withMarks(text: string, marks: readonly Mark[], format: Format): string
   return `${before}${format.marked(inner, marks)}${after}`;
 }
 
-/** Neighbours with the same marks as one segment, empty ones left out (R2). */
+/** Merges adjacent segments with the same marks and drops empty ones. */
 function mergeRuns(segments: readonly Segment[]): readonly Segment[] {
   const merged: Segment[] = [];
   for (const segment of segments) {
@@ -112,13 +113,13 @@ const MARKDOWN: Format = {
     return `${fence}${language.replace(/[^\w+#.-]/g, '')}\n${text}\n${fence}`;
   },
   quote: (text) => prefixLines(escapeMarkdown(text), '> '),
-  // A line right after a quote would still belong to it.
+  // CommonMark adds a line right after a quote to that quote (lazy continuation), so an empty line ends it.
   afterQuote: '\n\n',
 };
 
 /**
- * "1) " at the start of a line stays: a list that reads the same. So does < where it begins neither a tag nor an address. The blanks before a
- * sign are those of its own line: `\s` takes empty lines too, and a run of them would be looked at anew from each.
+ * "1) " at the start of a line is not escaped: as a list item it reads the same. `<` is escaped only before a tag or an address. The patterns match
+ * blanks of one line: `\s` would match empty lines too, and scan a run of them again from each line.
  */
 function escapeMarkdown(text: string): string {
   return text

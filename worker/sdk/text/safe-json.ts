@@ -1,11 +1,11 @@
-// JSON from outside, without anything that could reach a prototype. Pure.
+// Parses JSON from outside, without keys that could reach a prototype. Pure.
 //
-//   J1  No `__proto__`, at any level; no `constructor` that holds a `prototype`.
-//   J2  Deeper than 64 levels is not JSON to us: what is stored must be cheap to walk again.
+//   SAFE-JSON-1  The value has no `__proto__` at any level, and no `constructor` that holds a `prototype`.
+//   SAFE-JSON-2  JSON with 64 levels or more is refused, because a stored value must be cheap to walk again.
 
 const MAX_DEPTH = 64;
 
-/** The value, or undefined when the text is not JSON or nests too deep. */
+/** The value, or undefined if the text is not JSON or nests too deep. */
 export function safeJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -15,13 +15,13 @@ export function safeJson(text: string): unknown {
   }
 }
 
-/** Most texts cannot hold what J1 and J2 refuse, and the text tells so for less than a walk over the value. */
+/** Scanning the text is cheaper than walking the value. Most texts have neither a suspect key nor enough brackets to nest too deep. */
 const isPlain = (text: string): boolean =>
   !SUSPECT.some((part) => text.includes(part)) && opens(text, '{') + opens(text, '[') < MAX_DEPTH;
 
 const SUSPECT = ['__proto__', 'constructor', '\\u'];
 
-/** How often the character occurs, as far as it matters. */
+/** Counts the character, up to MAX_DEPTH. */
 function opens(text: string, bracket: string): number {
   let count = 0;
   for (let at = text.indexOf(bracket); at !== -1 && count < MAX_DEPTH; at = text.indexOf(bracket, at + 1)) count += 1;

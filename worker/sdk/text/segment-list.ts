@@ -1,7 +1,7 @@
-// What an adapter reads out of a text, piece by piece.
+// Collects the segments that an adapter parses from a text.
 import type { Segment } from '../message.ts';
 
-/** Plain neighbours are one segment, empty ones none. */
+/** Merges adjacent plain texts and drops empty ones. */
 export class SegmentList {
   readonly segments: Segment[] = [];
 

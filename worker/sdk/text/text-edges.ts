@@ -1,5 +1,4 @@
-// Blanks at the edges of a text, found in time that grows with its length alone: a pattern that has to find where the last ones begin looks
-// at each run of blanks anew from each of its places.
+// Splits off blanks at the edges of a text in linear time. A pattern such as `/\s+$/` would scan a run of blanks again from each of its characters.
 
 export interface Edges {
   readonly before: string;
@@ -7,7 +6,7 @@ export interface Edges {
   readonly after: string;
 }
 
-/** The same text in three; `inner` neither begins nor ends with a blank. */
+/** The text in three parts. `inner` neither begins nor ends with a blank. */
 export function edgesOf(text: string): Edges {
   const inner = text.trim();
   const start = text.length - text.trimStart().length;

@@ -1,4 +1,4 @@
-// What an adapter promises of two accounts in one process, and of secrets.
+// Promises of an adapter about two accounts in one process, and about secrets.
 import assert from 'node:assert/strict';
 import type { Bench } from './adapter-bench.ts';
 import { live } from './connections.ts';
@@ -7,7 +7,7 @@ import { assertFailed, goodOf, idsOf, isAcknowledged, type Promised, postTo, typ
 
 const WEBHOOK = 'https://bot.example/webhooks/bench';
 
-/** A platform numbers what it delivers for each account by itself: ids may meet, items may not. */
+/** Platforms number deliveries for each account separately. Equal ids of two accounts must not make one item. */
 async function deliversToBoth(trial: Trial): Promise<void> {
   const { fixtures, open } = trial;
   const [one, two] = [trial.bench, open({ endpoint: 'another' })];
@@ -18,7 +18,7 @@ async function deliversToBoth(trial: Trial): Promise<void> {
   assert.deepEqual(two.stored, one.stored, 'the same delivery is an item of each');
 }
 
-/** The same key, too: it is no more than a name within its account. */
+/** Both accounts send with the same key, because a key is unique only within its account. */
 async function sendsForBoth({ bench, fixtures, platform, another, online }: Trial): Promise<void> {
   const other = await another();
   await online(bench);
@@ -32,7 +32,7 @@ async function sendsForBoth({ bench, fixtures, platform, another, online }: Tria
   }
 }
 
-/** At the same time, and the first to have all leaves. */
+/** Both accounts are connected at the same time, and the first one leaves once it has everything. */
 async function connectsBoth(trial: Trial): Promise<void> {
   const { bench, fixtures, another } = trial;
   const { history = [] } = fixtures;
@@ -44,7 +44,7 @@ async function connectsBoth(trial: Trial): Promise<void> {
   await live(trial, bench, { isEnough: () => hasAll(bench) });
   isLeft = true;
   const lost = await hears;
-  // With HTTP the platform itself may have ended it, once it had said all.
+  // With HTTP the platform may have ended the connection after sending everything.
   if (fixtures.platform === undefined) assert.equal(lost, undefined, 'the end of one is not that of the other');
   else await live(theirs, other, { isEnough: () => hasAll(other) });
   assert.deepEqual(idsOf(bench), history);
@@ -84,7 +84,7 @@ async function keepsSecrets(trial: Trial): Promise<void> {
   const faults = JSON.stringify(said);
   for (const secret of fixtures.secrets) {
     assert.ok(!kept.includes(secret), 'a secret is in the logs or in what is stored');
-    // A short one may well be a part of a word.
+    // A short secret may be part of an ordinary word.
     assert.ok(secret.length < SHORT || !faults.includes(secret), 'a secret is in a fault');
   }
 }
@@ -96,7 +96,7 @@ function wordsOf(error: unknown): unknown {
   return [String(error), remedy, String(cause)];
 }
 
-/** Whatever the platform answers to what it is asked: nothing is thrown, a fault has its remedy, and no secret is told. */
+/** For any response of the platform the check throws nothing, gives every fault a remedy, and shows no secret. */
 async function checksItself({ bench, fixtures, platform, online }: Trial): Promise<void> {
   await online(bench);
   const found = [...(await bench.check(WEBHOOK))];

@@ -1,4 +1,4 @@
-// One account of an adapter, wired as the host wires it: verify, parse, store once per delivery id, then answer.
+// One account of an adapter, wired as in the host: verify, parse, store once per delivery id, then answer.
 import { checkAccount } from '../../endpoints/account-check.ts';
 import { checkArrivals, checkCursor } from '../../endpoints/arrival-shapes.ts';
 import type { AdapterModule, Arrival, Link, Outgoing, SendResult } from '../../sdk/adapter.ts';
@@ -8,26 +8,26 @@ import type { HttpAnswer, RawRequest } from '../../sdk/request.ts';
 import { check } from '../../sdk/schema/check.ts';
 import { BENCH, refuseBadOptions } from '../option-shapes.ts';
 
-/** `files.maxFileBytes` by default. */
+/** The default of `files.maxFileBytes`. */
 const MOST_FILE_BYTES = 67_108_864;
 
-/** One account at work, from its configuration to what was stored of it. */
+/** One running account, with its stored arrivals. */
 export interface Bench {
-  /** What the host would have: each delivery once, without the adapter's own messages. */
+  /** The arrivals that the host would store: each delivery once, without the adapter's own messages. */
   readonly stored: readonly Arrival[];
   readonly cursor: string | undefined;
-  /** What outlives a crash: hand it to the bench of the next life. */
+  /** State that survives a crash. Pass it to the bench of the next life. */
   readonly committed: Committed;
-  /** What the adapter has logged, and the bench of deliveries: why one was refused, or could not be parsed. */
+  /** Log entries of the adapter, and of the bench: why a delivery was refused, or could not be parsed. */
   readonly logs: readonly unknown[];
-  /** A request to the adapter's webhook; 404 where the account has no address. */
+  /** Sends a request to the adapter's webhook. The answer is 404 if the account has no address. */
   deliver(request: RawRequest): Promise<HttpAnswer>;
   send(call: Outgoing): Promise<SendResult>;
-  /** The endpoint comes up: pulls what came after the cursor. */
+  /** Runs `catchUp`: fetches the arrivals after the cursor. */
   catchUp(): Promise<void>;
-  /** Runs `connect` until it is closed, or ends by itself. Another one goes on at the cursor. */
+  /** Runs `connect` until the connection is closed or ends by itself. Another connection continues at the cursor. */
   connect(): Connection;
-  /** What `svc doctor --endpoint` would tell, with this address for deliveries. */
+  /** The findings of `svc doctor --endpoint`, with this webhook address. */
   check(url?: string): Promise<readonly CheckResult[]>;
   /** Aborts `link.signal`. */
   stop(): void;
@@ -35,39 +35,39 @@ export interface Bench {
 
 /** One run of `connect`. */
 export interface Connection {
-  /** Resolves once the adapter is online; rejects when the connection ends before. */
+  /** Resolves once the adapter is online. Rejects if the connection ends before. */
   readonly online: Promise<void>;
-  /** Resolves when `connect` has returned; rejects with what it threw. */
+  /** Resolves once `connect` has returned. Rejects with its error. */
   readonly ended: Promise<void>;
-  /** Aborts `link.signal`; resolves at the end, however it was. */
+  /** Aborts `link.signal`. Resolves once `connect` has ended, also after an error. */
   close(): Promise<void>;
 }
 
-/** Of one account. */
+/** The stored state of one account. */
 export interface Committed {
-  /** Its own messages included. */
+  /** All stored arrivals, with the adapter's own messages. */
   readonly arrivals: readonly Arrival[];
   readonly cursor: string | undefined;
 }
 
-/** What the bench gives the adapter in the place of the host. */
+/** Options that stand in for the host. */
 export interface BenchOptions {
-  /** What `link.readFile` and `link.openFile` give, by id. */
+  /** Bytes for `link.readFile` and `link.openFile`, by file id. */
   readonly files?: Readonly<Record<string, Uint8Array>>;
-  /** What `link.fileUrl` gives, by id. Default: none. */
+  /** Addresses for `link.fileUrl`, by file id. Default: none. */
   readonly fileUrls?: Readonly<Record<string, string>>;
-  /** The id of the account in the configuration. Default `bench`. */
+  /** The account's id in the configuration. Default `bench`. */
   readonly endpoint?: string;
-  /** What the life before has left; of the adapter itself nothing is left. */
+  /** The state that the previous life stored. Nothing else of the adapter survives. */
   readonly committed?: Committed;
   /**
-   * Stands between the adapter and the store. What it throws, before `commit()` or after it, the adapter sees in `receive`, and a platform
-   * as 503. Default: commits.
+   * Called instead of storing; `commit()` stores. An error thrown before or after `commit()` rejects `receive`, and makes a delivery's answer 503.
+   * Default: commits.
    */
   readonly store?: (commit: () => void) => void;
 }
 
-/** Throws when the account does not fit the adapter's schema. */
+/** Starts a bench for one account. Throws if the account does not fit the adapter's schema. */
 export function adapterBench(
   adapter: AdapterModule,
   account: Record<string, unknown>,
@@ -87,7 +87,7 @@ export function adapterBench(
   const line = (fields: object | string, message?: string): void => void logs.push([fields, message]);
   const keep = (arrivals: readonly Arrival[], next?: string): void =>
     store(() => {
-      // As it is stored: what JSON does not keep is gone.
+      // Stored as JSON, like in the host: values that JSON drops are lost.
       for (const arrival of arrivals)
         if (!stored.has(arrival.id)) stored.set(arrival.id, JSON.parse(JSON.stringify(arrival)) as Arrival);
       cursor = next ?? cursor;
@@ -154,7 +154,7 @@ export function adapterBench(
         arrivals = checkArrivals(definition.name, definition.webhook?.parse(request, settings) ?? []);
       } catch (error) {
         line({ error: String(error) }, 'a delivery was verified and cannot be parsed');
-        // Verified but not understood: kept for an operator, and acknowledged, or the platform would send it for days.
+        // A verified delivery that cannot be parsed is acknowledged and kept for an operator. Otherwise the platform would resend it for days.
         return { status: 202, json: { parked: true } };
       }
       try {
@@ -174,7 +174,7 @@ export function adapterBench(
         ended = Promise.resolve(definition.connect?.(link(signal, resolve)));
         ended.then(() => reject(new Error('the connection ended before it was online')), reject);
       });
-      for (const promise of [online, ended]) promise.catch(() => {}); // for who asks
+      for (const promise of [online, ended]) promise.catch(() => {}); // a caller may not await them
       return {
         online,
         ended,

@@ -1,4 +1,4 @@
-// The suite that every adapter runs: `node:test` tests, one for each promise of an adapter. One that its fixtures cannot try is skipped, and says why.
+// The test suite for adapters: one `node:test` test for each promise. A promise that the fixtures cannot try is skipped, with the reason.
 import { test } from 'node:test';
 import type { AdapterModule } from '../../sdk/adapter.ts';
 import { readAdapter } from '../../sdk/definition.ts';
@@ -13,7 +13,7 @@ import { SENDS } from './sends.ts';
 import { STORAGE } from './storage.ts';
 import { onTrial, type Promised } from './trial.ts';
 
-/** Registers the tests. */
+/** Registers the tests of the suite. Throws if the fixtures are incomplete or have unknown keys. */
 export function adapterContract(adapter: AdapterModule, fixtures: Fixtures): void {
   const definition = readAdapter(adapter);
   const { name, webhook } = definition;
@@ -28,7 +28,7 @@ export function adapterContract(adapter: AdapterModule, fixtures: Fixtures): voi
   refuseWhatIsOpen(plans, { name, fixtures });
   for (const { promised, missing } of plans) {
     const title = `${name}: ${promised.title}`;
-    // The runner waits for what is registered.
+    // The test runner waits for registered tests, so their promises are not awaited.
     if (missing !== undefined) void test(title, { skip: reasonOf(missing, fixtures) }, () => {});
     else
       void test(title, async (t) => {
@@ -58,7 +58,7 @@ function planOf(definition: Definition, fixtures: Fixtures): readonly Plan[] {
 const reasonOf = ({ of, reason }: Missing, { without }: Fixtures): string =>
   (of === undefined ? undefined : without?.[of]) ?? reason;
 
-/** With `without` nothing is left out by oversight. */
+/** If `without` is given, every skipped promise needs a reason there, and every reason there must be used. */
 function refuseWhatIsOpen(
   plans: readonly Plan[],
   { name, fixtures }: { readonly name: string; readonly fixtures: Fixtures },

@@ -1,4 +1,4 @@
-// What an adapter promises of edits, removals and reactions, where its platform has them.
+// Promises of an adapter about edits, removals and reactions, if its platform has them.
 import assert from 'node:assert/strict';
 import type { Outgoing } from '../../sdk/adapter.ts';
 import { CHANGES_OF_A_MESSAGE, type Change, can, canChange, given, needs, overHttp, seen } from './lack.ts';
@@ -12,7 +12,7 @@ const changeOf = (kind: Change, { fixtures }: Trial, message: string): Outgoing 
 };
 const CHANGED = 'changed by zq000001z';
 
-/** A message of the account; a platform that has changes has an id for it. */
+/** Sends a message. A platform that supports changes must return an id for it. */
 async function posted({ bench, fixtures, online }: Trial): Promise<string> {
   await online(bench);
   const result = await bench.send(postTo(fixtures));
@@ -22,7 +22,7 @@ async function posted({ bench, fixtures, online }: Trial): Promise<string> {
   return message;
 }
 
-/** What the platform is told by the call, which it takes. */
+/** Makes a call that the platform accepts, and returns the requests that it caused. */
 async function told(trial: Trial, call: Outgoing): Promise<string> {
   const { bench, fixtures, platform } = trial;
   const all = (): readonly string[] =>
@@ -55,12 +55,12 @@ async function reacts(trial: Trial): Promise<void> {
 async function removes(trial: Trial): Promise<void> {
   const remove = changeOf('remove', trial, await posted(trial));
   await told(trial, remove);
-  // Whether the platform still knows it is its own matter.
+  // The platform may answer a second removal either way.
   const again = await trial.bench.send(remove);
   assert.notEqual(again.kind, 'later', 'what is gone already is not tried for ever');
 }
 
-/** Each in a life of its own: an account may keep quiet for as long as it was asked to. */
+/** Each call has a life of its own: an account may pause sends for as long as the platform asked. */
 async function passesOn(trial: Trial): Promise<void> {
   const { open, definition, platform } = trial;
   const message = await posted(trial);
@@ -77,7 +77,7 @@ async function passesOn(trial: Trial): Promise<void> {
   }
 }
 
-/** Without HTTP there is one life: the connection over which the platform asks to wait. */
+/** Without HTTP one life is enough: the platform asks to wait over the same connection. */
 async function waits(trial: Trial): Promise<void> {
   const { bench, definition, fixtures } = trial;
   const message = await posted(trial);

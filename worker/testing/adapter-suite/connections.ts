@@ -1,4 +1,4 @@
-// What an adapter promises of its connection, and of what it catches up with.
+// Promises of an adapter about its connection, and about catching up.
 import assert from 'node:assert/strict';
 import type { Bench } from './adapter-bench.ts';
 import type { Fixtures } from './fixtures.ts';
@@ -10,21 +10,21 @@ async function catchesUp(trial: Trial): Promise<void> {
   await online(bench);
   for (const pass of ['first', 'second']) {
     await caughtUp(trial, bench);
-    // A connection may bring some of it by itself.
+    // The connection may bring some arrivals by itself.
     if (fixtures.platform === undefined) await until(() => hasAll(trial, bench), fixtures, 'what was missed');
     assert.deepEqual(idsOf(bench), fixtures.history, `${pass} time`);
   }
   assert.notEqual(bench.cursor, undefined, 'link.receive is given the cursor behind what it brings');
 }
 
-/** Each ends when it is told to, if the platform has not ended it: with HTTP it may, once it has said all. */
+/** Each connection ends when `link.signal` aborts. With HTTP the platform may end it before, after sending everything. */
 async function comesOnline(trial: Trial): Promise<void> {
   const { bench, fixtures, refusal } = trial;
   for (const pass of ['first', 'second']) {
     const life = comeUp(trial, bench);
     try {
       await isUp(life, fixtures, `${pass} connection`);
-      // What it throws once it is told to end is the end: a call that `link.signal` has cut off.
+      // An error after `link.signal` has aborted is a normal end: the signal cut off a call.
       if (fixtures.platform === undefined) assert.equal(life.lost?.error, undefined, `${pass} connection`);
     } finally {
       await life.close();
@@ -38,7 +38,7 @@ async function isUp(life: Begun, fixtures: Fixtures, what: string): Promise<void
   assert.ok(life.isUp, `${what} comes up: ${String(life.lost?.error)}`);
 }
 
-/** A second connection brings nothing twice. */
+/** A second connection brings no arrival twice. */
 async function brings(trial: Trial): Promise<void> {
   const { bench, fixtures } = trial;
   for (const pass of ['first', 'second']) {
@@ -47,7 +47,7 @@ async function brings(trial: Trial): Promise<void> {
   }
 }
 
-/** Cut off once it is up; with HTTP the answer to the next one is lost, too. */
+/** The connection is cut once it is up. With HTTP the response to the next request is lost too. */
 async function comesUpAgain(trial: Trial): Promise<void> {
   const { bench, fixtures, platform } = trial;
   const life = comeUp(trial, bench);
@@ -76,7 +76,7 @@ async function comesUpAgain(trial: Trial): Promise<void> {
   assert.ok(isBack, 'another connection comes up');
 }
 
-/** Cut off in the middle of the first thing that comes. */
+/** The connection is cut while the first arrival is handled. */
 async function reconnects(trial: Trial): Promise<void> {
   const { fixtures, open, platform } = trial;
   let cut: Promise<void> | undefined;
@@ -108,7 +108,7 @@ async function reconnects(trial: Trial): Promise<void> {
   } finally {
     await life.close();
   }
-  // The first may still meet what was cut.
+  // The first connection may still meet the cut.
   for (let tries = 0; tries < 3; tries += 1) {
     const lost = await live(trial, bench, { isEnough: () => hasAll(trial, bench) });
     assert.notEqual(codeOf(lost?.error), 'account_failed', 'a connection was lost, not the account');
@@ -117,7 +117,7 @@ async function reconnects(trial: Trial): Promise<void> {
   assert.deepEqual(idsOf(bench), fixtures.history, 'the next connection brings what is missing, once');
 }
 
-/** Where the platform is asked to deliver again, that comes as any delivery does, however often it was asked. */
+/** Catches up. If `catchUp` asks the platform to deliver again, each such delivery is made, however often it was asked for. */
 async function caughtUp({ fixtures, platform }: Trial, bench: Bench): Promise<void> {
   await bench.catchUp();
   if (fixtures.redelivers === undefined) return;
@@ -132,17 +132,17 @@ export const hasAll = ({ fixtures: { history = [] } }: Trial, { stored }: Bench)
 export const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown } | undefined)?.code;
 
 interface Lost {
-  /** What `connect` threw. */
+  /** The error of `connect`. */
   readonly error?: unknown;
 }
 
 interface Life {
   isEnough(): boolean;
-  /** Left out: the end of `connect` is waited for. */
+  /** Collects the end of `connect`, to await it later. Left out: `live` awaits it. */
   readonly ends?: Promise<void>[];
 }
 
-/** One life of the account: it comes up, catches up, and is closed once that is enough. Resolves to how it was lost, if it was. */
+/** Runs one life of the account: it comes up, catches up, and is closed once `isEnough`. Resolves to how the connection was lost, or to undefined. */
 export async function live(trial: Trial, bench: Bench, { isEnough, ends }: Life): Promise<Lost | undefined> {
   const { connect } = trial.definition;
   if (connect === undefined)
@@ -168,7 +168,7 @@ interface Begun {
   close(): Promise<void>;
 }
 
-/** As the host does it: once the account is online, it catches up, and what the end of the connection cuts off of that is no loss. */
+/** Connects like the host: once the account is online, it catches up. An error of catching up after the close is no loss. */
 function comeUp(trial: Trial, bench: Bench): Begun {
   const { fixtures } = trial;
   const connection = bench.connect();

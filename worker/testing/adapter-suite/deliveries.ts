@@ -1,4 +1,4 @@
-// What an adapter promises of its webhook.
+// Promises of an adapter about its webhook.
 import assert from 'node:assert/strict';
 import type { RawRequest } from '../../sdk/request.ts';
 import { given, has, needs } from './lack.ts';
@@ -43,7 +43,7 @@ async function refusesChanges({ bench, fixtures }: Trial): Promise<void> {
   assert.equal(bench.stored.length, 0, 'nothing of what was refused is stored');
 }
 
-/** Or two bots talk forever. */
+/** The bot's own messages are ignored. Otherwise two bots would answer each other forever. */
 async function ignoresItsOwn({ bench, fixtures }: Trial): Promise<void> {
   assert.ok(fixtures.own);
   const answer = await bench.deliver(fixtures.own());
@@ -69,8 +69,8 @@ async function keepsOrder({ bench, fixtures }: Trial): Promise<void> {
 }
 
 /**
- * A platform is told that a delivery is received once it is stored. Until then it delivers again, to whatever process is there: neither memory
- * of the first time nor the lack of it may matter.
+ * A delivery is acknowledged only once it is stored. Until then the platform resends it, perhaps to another process. The adapter's memory of the
+ * first delivery must not matter.
  */
 async function outlivesCrashes({ bench, fixtures, open }: Trial): Promise<void> {
   const others = (): readonly RawRequest[] => fixtures.several?.() ?? [];
@@ -96,7 +96,7 @@ async function outlivesCrashes({ bench, fixtures, open }: Trial): Promise<void> 
   assert.deepEqual(idsOf(next), expected, 'after a crash what is stored is known by its id, and what is new is taken');
 }
 
-/** An adapter may have accounts with an address and without: these are tried by their own fixtures. */
+/** An adapter may have accounts with and without a webhook address. Accounts with one are tried by their own fixtures. */
 async function takesNone({ bench }: Trial): Promise<void> {
   const request = { method: 'POST', path: '', query: {}, headers: {}, body: Buffer.from('{}'), receivedAt: 0 };
   const { status } = await bench.deliver(request);

@@ -1,69 +1,69 @@
-// What an adapter's author says of its platform: the more is said, the more promises are tried.
+// Fixtures: the author's description of the platform. The more of it is given, the more promises the suite tries.
 import type { HttpAnswer, RawRequest } from '../../sdk/request.ts';
 
-/** The platform as its documentation has it: what the suite says to the adapter, and hears from it. */
+/** The platform by its documentation: deliveries and responses for the adapter, and facts for the suite. */
 export interface Fixtures {
-  /** One endpoints[] entry, for a platform at this address. */
+  /** One `endpoints[]` entry of the configuration, for a platform at this address. */
   account(url: string): Record<string, unknown>;
-  /** Another account of it, where two connections of one account would meet. Left out: `account` a second time. */
+  /** Another account of the platform, if two connections of one account would conflict. Left out: `account` a second time. */
   other?(url: string): Record<string, unknown>;
-  /** The account with a token that is refused, for a platform without HTTP. With HTTP the suite answers 401. */
+  /** The account with a refused token, for a platform without HTTP. With HTTP the suite answers 401. */
   refused?(url: string): Record<string, unknown>;
-  /** The platform's side, by its documentation. Left out where it speaks no HTTP: `account` then names a server of the test's own. */
+  /** The platform's HTTP responses, by its documentation. Left out for a platform without HTTP: `account` then names a server of the test's own. */
   platform?(request: RawRequest): HttpAnswer;
-  /** A delivery with a good signature that holds at least one whole message. Needed where the account has a webhook. */
+  /** A delivery with a valid signature and at least one whole message. Required if the account has a webhook. */
   good?(): RawRequest;
-  /** A delivery of what the account itself said, where the platform delivers that. */
+  /** A delivery of the account's own message, if the platform delivers those. */
   own?(): RawRequest;
-  /** Deliveries as they come, of several messages of one conversation: in one where the platform does so. */
+  /** Deliveries of several messages of one conversation, as the platform makes them: in one delivery if it batches. */
   several?(): readonly RawRequest[];
-  /** Ids of what `several` holds, in order. */
+  /** Ids of the messages in `several`, in order. */
   readonly order?: readonly string[];
-  /** Texts that may never be in a log or in what is stored. */
+  /** Texts that must never be in logs, in faults or in stored data. */
   readonly secrets: readonly string[];
-  /** Ids of what `catchUp` brings, in order, without our own; of an adapter without it: of what `connect` brings. */
+  /** Ids of the arrivals that `catchUp` brings, in order, without the bot's own. For an adapter without `catchUp`: that `connect` brings. */
   readonly history?: readonly string[];
-  /** The cursor that the account had stored, where one that is new catches nothing up. */
+  /** A stored cursor to start from, if an account without a cursor catches nothing up. */
   readonly cursor?: string;
-  /** Where `catchUp` asks the platform to deliver again: the delivery that this request asks for. */
+  /** For a `catchUp` that asks the platform to deliver again: the delivery that this request asks for. */
   redelivers?(request: RawRequest): RawRequest | undefined;
-  /** What a message is sent to, as the platform names it. Default `room`. */
+  /** The id of a conversation to send to, by the platform's naming. Default `room`. */
   readonly conversation?: string;
-  /** Another one. Default `conversation`. */
+  /** Another conversation. Default `conversation`. */
   readonly elsewhere?: string;
-  /** What the platform's rule does not cover: the bytes (a shared token instead of a signature), the time. Left out: it covers both. */
+  /** Parts that the platform's signature does not cover: the bytes (a shared token instead of a signature), the time. Left out: it covers both. */
   readonly unsigned?: readonly ('bytes' | 'time')[];
-  /** The platform's side takes edits, reactions (👍) and removals, too; without HTTP `taken` names them. */
+  /** The fixtures' platform takes edits, reactions (👍) and removals too. Without HTTP, `taken` reports them. */
   readonly changes?: true;
-  /** The platform's side shows what it was sent, and the adapter looks there for a send that is a `repeat`. */
+  /** The fixtures' platform lists sent messages, and the adapter searches there for a send marked `repeat`. */
   readonly finds?: true;
-  /** Whatever a platform without HTTP was sent by now, in order. */
+  /** Everything that a platform without HTTP was sent so far, in order. */
   taken?(): readonly string[];
   /**
-   * A platform without HTTP ends its connections. `connect` has to end then; where the adapter comes back by itself, resolve once it has.
-   * With HTTP the suite cuts them.
+   * Ends the connections of a platform without HTTP; with HTTP the suite cuts them. `connect` then has to end. If the adapter reconnects by itself
+   * instead, resolve once it has.
    */
   cut?(): Promise<void> | void;
   /**
-   * A platform without HTTP has enough: it takes nothing that is sent from now on, and asks to wait so long, in its own way; undefined: it
-   * takes everything again. With HTTP the suite answers 429.
+   * Makes a platform without HTTP refuse every send, and ask to wait for `afterMs` in its own way; with HTTP the suite answers 429. Undefined: it
+   * takes sends again.
    */
   slows?(afterMs: number | undefined): void;
-  /** A platform without HTTP refuses the next send, for good. With HTTP the suite answers 400. */
+  /** Makes a platform without HTTP refuse the next send permanently. With HTTP the suite answers 400. */
   refuses?(): void;
   /**
-   * Why the platform has nothing of it, by what is missing: in a word to whoever reads what was skipped. With it everything is tried
-   * that has no reason here; what is neither given nor has one, and a reason for what is there, are refused.
+   * Reasons why the platform lacks something, by the missing part; a skipped test shows the reason. With `without`, every promise is tried that has
+   * no reason here. A missing part without a reason is refused, and so is a reason for a part that exists.
    */
   readonly without?: Readonly<Partial<Record<Part, string>>>;
-  /** How long something may take to come. Default a minute. */
+  /** Most milliseconds to wait for an event. Default 60 000. */
   readonly timeoutMs?: number;
 }
 
-/** What a promise may need of the fixtures. */
+/** A fixture that a promise may need. */
 export type Fixture = Exclude<keyof Fixtures, 'account' | 'secrets' | 'without' | 'timeoutMs'>;
 
-/** What may be missing where a promise cannot be tried: of the adapter, of what its platform can, or of the fixtures. */
+/** A part whose absence keeps a promise from being tried: of the adapter, of its platform's features, or of the fixtures. */
 export type Part =
   | 'webhook'
   | 'connect'

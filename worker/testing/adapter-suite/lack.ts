@@ -1,20 +1,20 @@
-// Why a promise cannot be tried for an adapter: what the adapter does not have, or its fixtures do not say.
+// Why a promise cannot be tried for an adapter: the adapter lacks a member, or its fixtures lack one.
 import type { readAdapter } from '../../sdk/definition.ts';
 import type { Fixture, Fixtures, Part } from './fixtures.ts';
 
 export type Definition = ReturnType<typeof readAdapter>;
 
-/** What is missing, and the reason where `fixtures.without` gives none. */
+/** The missing part, and the reason if `fixtures.without` gives none. */
 export interface Missing {
-  /** Left out: nothing is; the reason says what the platform does instead. */
+  /** Left out: no part is missing, and the reason says what the platform does instead. */
   readonly of?: Part;
   readonly reason: string;
 }
 
-/** Undefined where nothing is missing. */
+/** Returns the missing part, or undefined. */
 export type Lack = (definition: Definition, fixtures: Fixtures) => Missing | undefined;
 
-/** The first of them. */
+/** The first missing part of several. */
 export const needs =
   (...lacks: readonly Lack[]): Lack =>
   (definition, fixtures) => {
@@ -35,7 +35,7 @@ export const given =
   (_, fixtures) =>
     fixtures[of] === undefined ? { of, reason: `fixtures.${of} is not given` } : undefined;
 
-/** One of them; where none is there, it is the first that is missing. */
+/** Needs one of several fixtures. If all are missing, the first counts as missing. */
 export const eitherGiven =
   (of: Fixture, ...others: readonly Fixture[]): Lack =>
   (_, fixtures) =>
@@ -43,12 +43,12 @@ export const eitherGiven =
       ? { of, reason: `none of ${[of, ...others].map((key) => `fixtures.${key}`).join(', ')} is given` }
       : undefined;
 
-/** Of platforms that are reached over their connection alone the suite tries something else. */
+/** Needs a platform with HTTP. For a platform without it, the suite tries other promises. */
 export const overHttp = given('platform');
-/** Whoever sees what was sent. */
+/** Needs a fixture that shows sent messages. */
 export const seen = eitherGiven('taken', 'platform');
 
-/** That something comes by itself: over the connection, or when it catches up. */
+/** Needs arrivals that come over the connection, or by catching up. */
 export const heard: Lack = (_, { history }) => {
   if (history === undefined) return { of: 'history', reason: 'fixtures.history is not given' };
   return history.length === 0
@@ -57,7 +57,7 @@ export const heard: Lack = (_, { history }) => {
 };
 
 export type Change = 'edit' | 'react' | 'remove';
-/** In the order in which one message can go through all of them. */
+/** In an order in which one message can go through all of them. */
 export const CHANGES_OF_A_MESSAGE: readonly Change[] = ['edit', 'react', 'remove'];
 
 export const can =
@@ -75,7 +75,7 @@ export const idempotent: Lack = (definition) =>
     ? undefined
     : { of: 'idempotent', reason: 'can.idempotent is not set: the platform drops no repeats' };
 
-/** Where the platform itself drops repeats by their key, nothing is looked for. */
+/** If the platform drops duplicates by their key, the adapter searches for none. */
 export const finds: Lack = (definition, fixtures) =>
   fixtures.finds === true || idempotent(definition, fixtures) !== undefined
     ? given('finds')(definition, fixtures)

@@ -1,4 +1,4 @@
-// What an adapter promises of its sends.
+// Promises of an adapter about sends.
 import assert from 'node:assert/strict';
 import { compose, MOST_PARTS } from '../../outbox/compose.ts';
 import type { Outgoing, SendResult } from '../../sdk/adapter.ts';
@@ -17,19 +17,19 @@ async function sendsOnce({ bench, definition: { can }, fixtures, online }: Trial
     assert.deepEqual(again, first, 'with can.idempotent the same key is the same message');
 }
 
-/** For this send, or for its whole account. */
+/** Asserts a `later` with this wait, for the send alone or for its account. */
 export function assertLater(result: SendResult, afterMs: number, what?: string): void {
   const { kind, afterMs: told } = { afterMs: undefined, ...result };
   assert.deepEqual({ kind, afterMs: told }, { kind: 'later', afterMs }, what);
 }
 
-/** For some time: of platforms that name none, or do so in words of their own. */
+/** Asserts a `later` with any wait above 0. Some platforms give no time, or encode it in their own way. */
 export function assertWaits(result: SendResult, what?: string): void {
   assert.equal(result.kind, 'later', what);
   assert.ok(result.kind === 'later' && result.afterMs > 0, what);
 }
 
-/** Each in a life of its own: an account may keep quiet for as long as it was asked to. */
+/** Each response is tried in a life of its own: an account may pause sends for as long as the platform asked. */
 async function passesRefusals({ bench, open, fixtures, platform }: Trial): Promise<void> {
   const post = postTo(fixtures);
   platform.next({ status: 429, headers: { 'retry-after': '7' } });
@@ -46,7 +46,7 @@ async function passesRefusals({ bench, open, fixtures, platform }: Trial): Promi
 
 const WAIT_MS = 1_000;
 
-/** Both are on their way when the platform has enough. As the host does, each is made again after what it was told, in the order of the outbox. */
+/** Both sends are under way when the platform asks to wait. Like the host, the test retries each after its wait, in the order of the outbox. */
 async function waitsForBoth({ bench, fixtures, platform }: Trial): Promise<void> {
   const { conversation = 'room', elsewhere = conversation } = fixtures;
   const texts = ['zq000001z', 'zq000002z'];
@@ -78,7 +78,7 @@ async function waitsForBoth({ bench, fixtures, platform }: Trial): Promise<void>
   assert.deepEqual(shownFrom(before), texts, 'each is taken once, in order');
 }
 
-/** The same without HTTP: another life has nothing to wait for. */
+/** The same without HTTP. A new life need not wait. */
 async function waitsOverConnection({ bench, fixtures, online, open }: Trial): Promise<void> {
   const { conversation = 'room', elsewhere = conversation, slows, taken } = fixtures;
   const texts = ['zq000001z', 'zq000002z'];
@@ -115,7 +115,7 @@ async function endsAccount({ bench, fixtures, platform }: Trial): Promise<void> 
   await assert.rejects(bench.send(postTo(fixtures)), { code: 'account_failed', remedy: /./ });
 }
 
-/** What the host would not ask for, and a plugin of another version might. */
+/** Calls that the host would not make; a plugin of another version might cause them. */
 const cannot = ({ can }: Trial['definition'], conversation: string): readonly Outgoing[] => {
   const base = { conversation, message: 'm' };
   return [
@@ -135,7 +135,7 @@ async function refusesWhatItCannot({ bench, definition, fixtures, online }: Tria
     assert.equal((await bench.send(call)).kind, 'refused', call.kind);
 }
 
-/** Split as the host splits it; the platform's side says whether a part is too long. */
+/** The text is split by the host's own code. The fixtures' platform refuses a part that is too long. */
 async function sendsParts({ bench, definition: { can }, fixtures, online, platform }: Trial): Promise<void> {
   await online(bench);
   const words = wordsOver(can.text.limit * 3);
@@ -151,19 +151,19 @@ async function sendsParts({ bench, definition: { can }, fixtures, online, platfo
   }
   const seen = fixtures.platform === undefined ? fixtures.taken?.().slice(before) : platform.asked.map(textIn);
   if (seen === undefined) return;
-  // A request may hold its text twice: as what is shown, and as what is read out.
+  // A request may hold its text twice: to show, and to read aloud.
   const taken = seen.flatMap((text) => [...new Set(text.match(MARK))]);
   assert.deepEqual(taken, words.join(' ').match(MARK), 'every word is taken, once and in order');
 }
 
-/** What escapes and units are about is in every word. */
+/** Every word holds characters that need escaping, and characters of more than one unit. */
 const wordsOver = (size: number): readonly string[] =>
   Array.from({ length: Math.ceil(size / 14) }, (_, i) => `zq${String(i).padStart(6, '0')}zü😀<_*`);
 const MARK = /zq\d{6}z/g;
 const textIn = ({ path, query, body }: RawRequest): string =>
   `${path} ${JSON.stringify(query)} ${Buffer.from(body).toString()}`;
 
-/** The platform has taken it, and the process was gone before it knew. */
+/** The platform has taken the send, and the process died before it knew. */
 async function repeatsAfterCrash({ bench, fixtures, online, open, platform }: Trial): Promise<void> {
   const post = postTo(fixtures);
   const asked = (): number => (fixtures.platform === undefined ? fixtures.taken?.() : platform.asked)?.length ?? 0;
@@ -189,7 +189,7 @@ async function endsConnection({ refusal }: Trial): Promise<void> {
   assertFailed(await refusal());
 }
 
-/** A process that knows of an attempt before it only what it is told. */
+/** A new process knows of the earlier attempt only from `repeat` and `search`. */
 async function findsWhatIsThere({ bench, fixtures, online, open }: Trial): Promise<void> {
   const [post, from] = [postTo(fixtures), Date.now()];
   await online(bench);

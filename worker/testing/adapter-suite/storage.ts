@@ -1,10 +1,10 @@
-// What an adapter promises of what the host has not stored: it was killed, or it had no room.
+// Promises of an adapter about arrivals that the host has not stored, because it was killed or had no room.
 import assert from 'node:assert/strict';
 import { codeOf, hasAll, live } from './connections.ts';
 import { heard, type Lack, needs } from './lack.ts';
 import { idsOf, type Promised, type Trial } from './trial.ts';
 
-/** Killed before each commit and after it: what is not committed comes again, to a process that knows nothing else. */
+/** The process is killed before and after each commit. Arrivals that were not committed come again, to a process without any memory. */
 async function outlivesCrashes(trial: Trial): Promise<void> {
   const { fixtures, open } = trial;
   let { committed } = trial.bench;
@@ -22,7 +22,7 @@ async function outlivesCrashes(trial: Trial): Promise<void> {
         if (isDead) throw new Error('killed here by the suite');
       },
     });
-    // Nobody waits for the dead: adapters that try again to store have time until the end.
+    // The end of a killed life is awaited only at the end of the test: its adapter may still try to store.
     await live(trial, bench, { isEnough: () => isDead || hasAll(trial, bench), ends });
     ({ committed } = bench);
     if (!isDead) break;
@@ -35,7 +35,7 @@ async function outlivesCrashes(trial: Trial): Promise<void> {
 
 const MOST_LIVES = 12;
 
-/** The host has no room for one, and has for the next: for the first, which may be a cursor alone, and behind it. */
+/** The host refuses some commits and takes the next: the first one, which may be a cursor alone, and later ones. */
 async function waitsForRoom(trial: Trial): Promise<void> {
   const { fixtures, open } = trial;
   let commits = 0;
@@ -63,7 +63,7 @@ const hears = needs(
   heard,
 );
 
-/** A delivery stands by itself: one that is refused comes again, and what followed it may have come before. */
+/** Deliveries are independent: a refused one comes again, perhaps after later ones. */
 const behindCursor: Lack = (_, { redelivers }) =>
   redelivers === undefined ? undefined : { reason: 'what was missed comes as deliveries, each by itself' };
 

@@ -1,4 +1,4 @@
-// One promise is tried: a platform on this machine, an account at it, and as many more as the promise needs.
+// Tries one promise: with a platform on this machine, an account, and as many more as the promise needs.
 import assert from 'node:assert/strict';
 import type { AdapterModule, Outgoing } from '../../sdk/adapter.ts';
 import { readAdapter } from '../../sdk/definition.ts';
@@ -8,16 +8,16 @@ import { adapterBench, type Bench, type BenchOptions, type Connection } from './
 import type { Fixtures } from './fixtures.ts';
 import type { Definition, Lack } from './lack.ts';
 
-/** A test that the suite registers. */
+/** A promise, tried by one test. */
 export interface Promised {
   readonly title: string;
-  /** Why it cannot be tried; undefined where it can. Left out: it always can. */
+  /** The part whose absence keeps it from being tried. Left out: it can always be tried. */
   readonly lack?: Lack;
-  /** Where this is missing the promise is left to those that are there `insteadOf` it. */
+  /** If this part is missing, promises with the same part in `insteadOf` are tried instead of this one. */
   readonly unless?: Lack;
-  /** Of a promise that stands in for others where this is missing. */
+  /** This promise is tried only if this part is missing. */
   readonly insteadOf?: Lack;
-  /** Which part of it cannot be. */
+  /** The part whose absence leaves some of the promise untried. */
   readonly part?: Lack;
   keep(trial: Trial): Promise<void>;
 }
@@ -25,33 +25,33 @@ export interface Promised {
 export interface Trial {
   readonly definition: Definition;
   readonly fixtures: Fixtures;
-  /** Of the first account; what speaks no HTTP has to be `online` before it is sent anything. */
+  /** The bench of the first account. Without HTTP, call `online` before a send. */
   readonly bench: Bench;
   readonly platform: TrialPlatform;
-  /** Another bench at the same platform: another life of the account, where `committed` says what is left of the one before. */
+  /** Opens another bench at the same platform: another life of the account. `committed` is the stored state of the life before. */
   open(options?: BenchOptions): Bench;
-  /** Another account of the same module, at a platform of its own. */
+  /** Opens another account of the adapter, at a platform of its own. */
   another(): Promise<{ readonly bench: Bench; readonly platform: TrialPlatform }>;
-  /** What `connect` throws for the account when its token is refused; undefined when it returns. */
+  /** The error of `connect` for an account with a refused token; undefined if `connect` returns. */
   refusal(): Promise<unknown>;
-  /** Resolves once sends are taken: at a platform without HTTP they go over the connection. */
+  /** Resolves once the account takes sends. Without HTTP, sends go over the connection. */
   online(bench: Bench): Promise<void>;
 }
 
 export interface TrialPlatform {
   readonly url: string;
-  /** What it was asked, in order. */
+  /** Received requests, in order. */
   readonly asked: readonly RawRequest[];
-  /** What it answers to the next call, whatever it is. */
+  /** Sets the response to the next request, whatever the request is. */
   next(answer: HttpAnswer): void;
-  /** What it answers to every call from now on; undefined: what it does else. */
+  /** Sets the response to every request from now on; undefined: the fixtures' responses again. */
   always(answer: HttpAnswer | undefined): void;
-  /** It does what the next call asks for, and its answer is lost. */
+  /** The platform handles the next request, and its response is lost. */
   loseNext(): void;
   cut(): void;
 }
 
-/** Runs the promise, and ends whatever it has begun. */
+/** Runs the promise, then ends its benches and connections. */
 export async function onTrial(
   owner: TestOwner,
   { adapter, fixtures }: { readonly adapter: AdapterModule; readonly fixtures: Fixtures },
@@ -123,14 +123,14 @@ async function startPlatform(owner: TestOwner, fixtures: Fixtures): Promise<Tria
   };
 }
 
-/** An adapter that goes on would do so beside the next connection of its account. */
+/** Closes the connection and waits for `connect` to end. Otherwise it would go on beside the account's next connection. */
 export async function endOnceTold(connection: Connection, fixtures: Fixtures): Promise<void> {
   let isOver = false;
   void connection.close().then(() => (isOver = true));
   await until(() => isOver, fixtures, 'connect to end once link.signal has aborted');
 }
 
-/** Waits for it, and resolves to what it threw. */
+/** Waits for the end of the connection, and resolves to its error. */
 async function endOf(connection: Connection, fixtures: Fixtures): Promise<unknown> {
   let end: { readonly error?: unknown } | undefined;
   connection.ended.then(
@@ -141,7 +141,7 @@ async function endOf(connection: Connection, fixtures: Fixtures): Promise<unknow
   return end?.error;
 }
 
-/** The account is over, and somebody is told what to do. */
+/** Asserts `account_failed` with a remedy. */
 export function assertFailed(error: unknown): void {
   const { code, remedy } = (error ?? {}) as { readonly code?: unknown; readonly remedy?: unknown };
   assert.equal(code, 'account_failed', 'a refused token ends the account');
@@ -150,7 +150,7 @@ export function assertFailed(error: unknown): void {
 
 type Post = Extract<Outgoing, { kind: 'post' | 'edit' }>;
 
-/** A line to the platform. */
+/** A call that posts one line. */
 export const postTo = (
   { conversation = 'room' }: Fixtures,
   change: Partial<Pick<Post, 'key' | 'text'>> = {},
@@ -171,14 +171,14 @@ export function goodOf({ good }: Fixtures): RawRequest {
 
 export const idsOf = ({ stored }: Bench): readonly string[] => stored.map(({ id }) => id);
 
-/** What became of a delivery, for who has to find out why. */
+/** The answer to a delivery and the last log entry, for failure messages. */
 export const toldOf = ({ logs }: Bench, answer: HttpAnswer): string => JSON.stringify({ ...answer, log: logs.at(-1) });
 
 export const isAcknowledged = ({ status = 200 }: HttpAnswer): boolean => status < 300;
 
 const LIMIT_MS = 60_000;
 
-/** Resolves once it is so; throws when it does not become so in time. */
+/** Resolves once `isSo` is true. Throws if it is still false after `timeoutMs`. */
 export async function until(isSo: () => boolean, { timeoutMs = LIMIT_MS }: Fixtures, what: string): Promise<void> {
   const end = performance.now() + timeoutMs;
   while (!isSo()) {
