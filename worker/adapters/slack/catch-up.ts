@@ -43,7 +43,7 @@ export async function catchUp(link: Link<Account>, beatMs = BEAT_MS): Promise<vo
   const { json } = needed('auth.test', await ask(link, 'auth.test', {}));
   const workspace = textAt(json, 'team_id') ?? '';
   if (!workspace.startsWith('T') || json['is_enterprise_install'] === true)
-    return link.log.info({ workspace }, 'an app of an organisation: what it misses is not looked for (U1)');
+    return link.log.info({ workspace }, 'an app of an organisation: what it misses is not looked for');
   const self = {
     workspace,
     organisation: textAt(json, 'enterprise_id'),

@@ -151,7 +151,7 @@ async function nextUpdates(
       return [];
     }
     if (failure.kind !== 'refused' || failure.code !== 409 || !failure.reason.includes('webhook')) throw error;
-    link.log.warn({}, 'a webhook was set for this bot, but the account polls: taken away (L3)');
+    link.log.warn({}, 'a webhook was set for this bot, but the account polls: taken away');
     await api.deleteWebhook({ drop_pending_updates: false }, limited(link));
     return [];
   }
