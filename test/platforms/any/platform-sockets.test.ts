@@ -34,7 +34,7 @@ async function openHost(t: TestContext, { pingMs }: { readonly pingMs?: number }
     find: (path) => (path === 'hook/socket' ? target : undefined),
     ...(pingMs === undefined ? {} : { pingMs }),
   });
-  Object.defineProperty(server.host, 'platformSockets', { value: sockets });
+  Object.defineProperty(server.host.deliveries, 'sockets', { value: sockets });
   const open = (headers: Readonly<Record<string, string>> = GOOD): WebSocket => {
     const socket = new WebSocket(`ws://127.0.0.1:${server.port}/webhooks/hook/socket?a=b`, { headers });
     socket.on('error', () => {});

@@ -208,7 +208,9 @@ describe('under a running daemon, nothing more is acknowledged when the database
 
       alter(host);
       await until(async () => (await host.deliver()) === 503, { what: 'a refusal', ...PATIENT });
-      await until(async () => reason.test(await host.settled()), { what: 'the reason', ...PATIENT });
+      // It may heal, as where the log still holds all that was overwritten.
+      const says = (text: string): boolean => text === '' || reason.test(text);
+      await until(async () => says(await host.settled()), { what: 'the reason', ...PATIENT });
       await host.kill();
 
       if ((await host.settled()) === '') assert.deepEqual(host.lost(), []);

@@ -7,10 +7,10 @@ import { transformSync } from 'esbuild';
 
 const sourceOf = (path: string): string =>
   JSON.stringify(new URL(`../../../worker/database/${path}`, import.meta.url).href);
-const CODE = transformSync(readFileSync(new URL(JSON.parse(sourceOf('end-at-once.ts'))), 'utf8'), {
+const CODE = transformSync(readFileSync(new URL(JSON.parse(sourceOf('sqlite/wal/end-at-once.ts'))), 'utf8'), {
   loader: 'ts',
 }).code;
-const HERE = `import { endAtOnce } from ${sourceOf('end-at-once.ts')}; endAtOnce();`;
+const HERE = `import { endAtOnce } from ${sourceOf('sqlite/wal/end-at-once.ts')}; endAtOnce();`;
 const IN_THREAD = `
   import { Worker } from 'node:worker_threads';
   import { ThreadRunner } from ${sourceOf('writer.ts')};
