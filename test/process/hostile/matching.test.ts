@@ -169,6 +169,9 @@ describe('a message of a stranger', { concurrency: 3, timeout: 300_000 }, () => 
     const host = await daemon(t);
 
     for (const person of ['m1', 'm2']) await host.say(person, 'die');
+    // An item beside the third death would be set aside with it.
+    const aside = async () => (await host.items()).filter(({ state }) => state === 'waiting').length === 2;
+    await until(aside, { what: 'both to be set aside' });
     await host.say('ann', 'hello');
 
     assert.deepEqual(await host.told('ann', 1), ['heard hello']);
