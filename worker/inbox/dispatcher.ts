@@ -65,7 +65,7 @@ export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHea
     what: 'items',
     changed: () => runner.wake(),
   });
-  const followers = new ClaimAhead(inbox.recent, quarantine);
+  const claimAhead = new ClaimAhead(inbox.recent, quarantine);
   const leftOf = (id: string): LeftItem | undefined => {
     const deaths = quarantine.deathsOf(id);
     return deaths === undefined
@@ -78,13 +78,13 @@ export function createDispatcher(options: DispatcherOptions): LaneRunner<ItemHea
         };
   };
   const handled = async (item: ItemHead, next: () => ItemHead | undefined): Promise<LaneOutcome> => {
-    const kept = asClaimed(inbox.recent.take(item.id), followers.take(item.id));
+    const kept = asClaimed(inbox.recent.take(item.id), claimAhead.take(item.id));
     const row = kept === undefined ? await readItem(core.reader, item.id) : { seq: item.seq, ...kept };
     const isClaimed = kept?.state === 'handling';
     const outcome =
       row === undefined || !isOpen(row)
         ? 'gone'
-        : await handle({ row, isClaimed, left: leftOf(item.id), next: () => followers.of(next()) });
+        : await handle({ row, isClaimed, left: leftOf(item.id), next: () => claimAhead.of(next()) });
     // A page read before the commit may have led here, and the row may have been kept afterwards. That row is stale now.
     inbox.recent.take(item.id);
     if (outcome === 'retired') {

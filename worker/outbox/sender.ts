@@ -41,7 +41,7 @@ export function createSender(options: SenderOptions): LaneRunner<SendHead> {
     what: 'sends',
     changed: () => runner.wake(),
   });
-  const followers = new ClaimAhead(options.recent, quarantine);
+  const claimAhead = new ClaimAhead(options.recent, quarantine);
   const runner = new LaneRunner<SendHead>({
     name: 'outbox',
     core,
@@ -49,12 +49,12 @@ export function createSender(options: SenderOptions): LaneRunner<SendHead> {
     held: ({ endpoint }) => options.surface(endpoint).kind === 'waiting' || pace.quiet.has(endpoint),
     run: (item, next) =>
       quarantine.watch(item.id, () => {
-        const isClaimed = followers.take(item.id);
+        const isClaimed = claimAhead.take(item.id);
         return new SendAttempt(options, pace, {
           item,
           isClaimed,
           setAside: () => quarantine.setAside(item.id),
-          next: () => followers.of(next()),
+          next: () => claimAhead.of(next()),
         }).run();
       }),
     async readOpen(after, limit) {
