@@ -71,6 +71,10 @@ const ENDS: Readonly<
   answer: { kinds: ['human_input'], outcome: 'answered' },
 };
 
+/** The commands that end a blocker of this kind. */
+export const endsOf = (kind: BlockerKind): readonly EndCommand['kind'][] =>
+  (Object.keys(ENDS) as EndCommand['kind'][]).filter((name) => ENDS[name].kinds.includes(kind));
+
 function decideEnd(command: EndCommand, deciding: ItemDeciding): Decision {
   const { item, drafts } = deciding;
   const { kinds, outcome } = ENDS[command.kind];
@@ -86,8 +90,7 @@ function decideEnd(command: EndCommand, deciding: ItemDeciding): Decision {
   if (second !== undefined)
     return refused('unknown_blocker', `${item.id} has several: name one of ${fitting.map(({ id }) => id).join(', ')}`);
   if (!kinds.includes(blocker.kind)) {
-    const by = Object.entries(ENDS).flatMap(([name, end]) => (end.kinds.includes(blocker.kind) ? [name] : []));
-    return refused('wrong_state', `${blocker.id} is ${blocker.kind}: it ends by ${by.join(' or ')}`);
+    return refused('wrong_state', `${blocker.id} is ${blocker.kind}: it ends by ${endsOf(blocker.kind).join(' or ')}`);
   }
   const fault = rightFault(command, blocker, deciding);
   if (fault !== undefined) return refused('not_allowed', fault);

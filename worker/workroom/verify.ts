@@ -40,6 +40,8 @@ export interface Verifying {
   readonly projectId: string;
   /** The head row; undefined for a file without one. */
   readonly head: Head | undefined;
+  /** The host goes on meanwhile: rows of the catalog that are newer than the head are left out. */
+  readonly isMoving?: boolean;
   /** A head that somebody noted earlier. */
   readonly expect?: Head | undefined;
 }
@@ -97,6 +99,7 @@ export class JournalCheck {
   addCatalog(row: CatalogState): void {
     const entity = this.#folds.get(row.stream);
     this.#folds.delete(row.stream);
+    if (row.applied_seq > this.#seq && this.#of.isMoving === true) return; // changed after the journal was read
     if (this.#damaged.has(row.stream)) return; // its events are told already
     if (entity === undefined) return this.#fault('catalog_differs', 0, row.stream);
     const last = this.#lasts.get(row.stream);

@@ -47,6 +47,12 @@ export interface Commanding {
   readonly command: CommandIdentity;
 }
 
+export interface CommandOptions {
+  readonly ifVersion?: number | undefined;
+  /** Statements that join the unit, made with its answer. */
+  readonly more?: (accepted: Accepted) => readonly Statement[];
+}
+
 export class Workroom {
   readonly #core: Core;
   readonly settings: () => WorkroomSettings;
@@ -61,12 +67,12 @@ export class Workroom {
 
   /**
    * Carries out a command in a unit of its own. The answer is on disk before it is given. The same command id again gets the answer of the first time.
-   * `more` joins the unit. @throws SvcError `precondition_failed` when the item is not of version `ifVersion`.
+   * @throws SvcError `precondition_failed` when the item is not of version `ifVersion`.
    */
   async do(
     command: WorkCommand,
     by: Commanding,
-    { ifVersion, more = [] }: { readonly ifVersion?: number | undefined; readonly more?: readonly Statement[] } = {},
+    { ifVersion, more = () => [] }: CommandOptions = {},
   ): Promise<Outcome> {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const earlier = await this.#earlier(by.command);
@@ -75,7 +81,7 @@ export class Workroom {
       if (ifVersion !== undefined) refuseOtherVersion(view, command, ifVersion);
       const planned = this.plan(view, command, by);
       if (planned.outcome.kind === 'refused') return planned.outcome;
-      const answer = await this.#commit(planned, more);
+      const answer = await this.#commit(planned, more(planned.outcome));
       if (answer.kind === 'committed') return planned.outcome;
       if (answer.guard !== GUARD) throw new Error(`the command was refused by ${answer.guard}: ${answer.detail}`);
     }
@@ -164,7 +170,8 @@ export class Workroom {
     if (entity?.kind === 'item') {
       const { item } = entity;
       const shown = { item: item.id, board: item.board, version: item.version, change: kind, status: item.status };
-      const blocker = typeof data['blocker'] === 'string' ? data['blocker'] : null;
+      const blocker = typeof data['blocker'] === 'string' ? { blocker: data['blocker'] } : {};
+      const assignee = item.assignee === undefined ? {} : { assignee: item.assignee };
       return {
         ...base,
         type: 'workroom.item_changed',
@@ -172,8 +179,8 @@ export class Workroom {
           ...shown,
           state: stateOf(item),
           blockers: openBlockers(item).length,
-          blocker,
-          assignee: item.assignee ?? null,
+          ...blocker,
+          ...assignee,
         },
       };
     }

@@ -240,6 +240,7 @@ export function fakeHostPort({
       },
       messages: async ({ after = 0 }) => ({ messages: [], cursor: after, more: false, older: false }),
     },
+    workroom: undefined,
     observe: (fact) => void observed.push(fact),
   };
   return host;

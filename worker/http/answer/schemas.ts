@@ -25,6 +25,18 @@ import {
   statusSchema,
 } from '../../../shared/api/runtime.ts';
 import { webhookAddressesSchema, webhookRegisteredSchema } from '../../../shared/api/webhook.ts';
+import {
+  joinCodeSchema,
+  verificationSchema,
+  workAcceptedSchema,
+  workBoardsSchema,
+  workCommandSchema,
+  workEventPageSchema,
+  workItemPageSchema,
+  workItemSchema,
+  workMembersSchema,
+  workOverviewSchema,
+} from '../../../shared/api/workroom.ts';
 
 export const schemas = {
   Accepted: acceptedSchema,
@@ -58,6 +70,16 @@ export const schemas = {
   Status: statusSchema,
   WebhookAddresses: webhookAddressesSchema,
   WebhookRegistered: webhookRegisteredSchema,
+  JoinCode: joinCodeSchema,
+  Verification: verificationSchema,
+  WorkAccepted: workAcceptedSchema,
+  WorkBoards: workBoardsSchema,
+  WorkCommand: workCommandSchema,
+  WorkEventPage: workEventPageSchema,
+  WorkItem: workItemSchema,
+  WorkItemPage: workItemPageSchema,
+  WorkMembers: workMembersSchema,
+  WorkOverview: workOverviewSchema,
 } as const;
 
 export type SchemaName = keyof typeof schemas;

@@ -21,6 +21,7 @@ import type { Located, LocateRequest, Match, Route } from './route.ts';
 import { systemRoutes } from './system.ts';
 import { webhookAddressRoutes } from './webhook-addresses.ts';
 import { webhookRoutes } from './webhooks.ts';
+import { workroomRoutes } from './workroom.ts';
 
 /** All routes, in the order in which their paths are tried. */
 export const ROUTES: readonly Route[] = [
@@ -33,6 +34,7 @@ export const ROUTES: readonly Route[] = [
   ...webhookAddressRoutes,
   ...itemRoutes('inbox'),
   ...itemRoutes('outbox'),
+  ...workroomRoutes,
   ...chatRoutes,
   ...webhookRoutes,
   ...fileRoutes,

@@ -11,6 +11,7 @@ import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { SecretRegistry } from '../../../shared/log/redaction.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { accountFaults, doubleAccounts } from '../checks/account-findings.ts';
+import { partNamesOf } from '../checks/missing-parts.ts';
 import { nextRun } from '../generations/cron.ts';
 import { collectStrayErrors } from '../generations/stray-errors.ts';
 import {
@@ -153,7 +154,7 @@ export async function checkPlugins({
     mode,
     loaded,
     secrets,
-    parts: ['commands'],
+    parts: partNamesOf(loaded.config),
     logger: () => SILENT,
     warned: (warning: string) => void warned.push(warning),
   };
