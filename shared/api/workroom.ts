@@ -22,6 +22,8 @@ export type Verification = Static<typeof verificationSchema>;
 
 export const workOverviewSchema = Type.Object(
   {
+    /** The id that the chain begins with. */
+    project: text,
     store: text,
     head: Type.Object({ seq: count, hash: text }),
     verified: Type.Union([verificationSchema, Type.Null()]),
@@ -139,6 +141,31 @@ export const workEventPageSchema = Type.Object({
   next: Type.Optional(count),
 });
 export type WorkEventPage = Static<typeof workEventPageSchema>;
+
+/** With `raw=1`: events as they are stored and hashed; `data` and `texts` are texts of JSON, `at` is epoch milliseconds. */
+export const rawWorkEventsSchema = Type.Object({
+  events: Type.Array(
+    Type.Object(
+      {
+        seq: count,
+        id: text,
+        stream: text,
+        version: count,
+        kind: text,
+        at: count,
+        actor: text,
+        cause: nullableText,
+        data: text,
+        texts: nullableText,
+        digest: text,
+        hash: text,
+      },
+      open,
+    ),
+  ),
+});
+export type RawWorkEvents = Static<typeof rawWorkEventsSchema>;
+export const workEventsSchema = Type.Union([workEventPageSchema, rawWorkEventsSchema]);
 
 /** The keys of a command are checked by its kind. */
 export const workCommandSchema = Type.Object({ kind: text }, open);

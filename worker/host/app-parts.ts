@@ -102,6 +102,7 @@ export class Parts {
       core: this.core,
       config: () => this.engine.runtime.loaded.config,
       timers: () => this.engine.timers,
+      endpoint: (name) => this.engine.runtime.current?.endpoint(name) ?? name,
     });
     this.engine = this.#makeEngine();
     this.readiness = this.#makeReadiness();

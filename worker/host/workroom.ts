@@ -25,6 +25,8 @@ export interface WorkroomDeps {
   readonly core: Core;
   readonly config: () => LoadedConfig['config'];
   readonly timers: () => TimerService;
+  /** The full name of an account. */
+  readonly endpoint: (name: string) => string;
 }
 
 export class WorkroomHost {
@@ -129,7 +131,7 @@ export class WorkroomHost {
 }
 
 async function load(
-  { core, config, timers }: WorkroomDeps,
+  { core, config, timers, endpoint }: WorkroomDeps,
   proofs: { readonly verify: () => Promise<Verification>; readonly last: () => Verification | undefined },
 ) {
   const { Workroom, workroomPart, createWorkroomAdmin, scrub, noteHead } = await import('../workroom/index.ts');
@@ -138,6 +140,6 @@ async function load(
     return { stuckMs: stuckHours * HOUR_MS, remindMs: remindHours * HOUR_MS, maxTextBytes };
   };
   const workroom = new Workroom(core, settings, (at) => timers().expect(at));
-  const admin = createWorkroomAdmin({ core, workroom, verify: proofs.verify, lastVerification: proofs.last });
+  const admin = createWorkroomAdmin({ core, workroom, verify: proofs.verify, lastVerification: proofs.last, endpoint });
   return { workroom, admin, part: workroomPart(core, workroom), scrub, noteHead };
 }

@@ -19,9 +19,11 @@ export interface AdminDeps {
   readonly workroom: Workroom;
   readonly verify: () => Promise<Verification>;
   readonly lastVerification: () => Verification | undefined;
+  /** The full name of an account; a name that is none stays as it is. */
+  readonly endpoint: (name: string) => string;
 }
 
-export function createWorkroomAdmin({ core, workroom, verify, lastVerification }: AdminDeps): WorkroomApi {
+export function createWorkroomAdmin({ core, workroom, verify, lastVerification, endpoint }: AdminDeps): WorkroomApi {
   const { reader } = core;
   return {
     async overview() {
@@ -30,6 +32,7 @@ export function createWorkroomAdmin({ core, workroom, verify, lastVerification }
       const statesOf = (board: string): Record<string, number> =>
         Object.fromEntries(counts.flatMap((row) => (row.board === board ? [[row.state ?? '', row.items]] : [])));
       return {
+        project: core.projectId,
         store: 'database',
         head: await readHead(reader),
         verified: lastVerification() ?? null,
@@ -68,7 +71,7 @@ export function createWorkroomAdmin({ core, workroom, verify, lastVerification }
       }));
       return { version: team.version, members: texts ? members : [] };
     },
-    async events({ after, limit, stream }) {
+    async events({ after, limit, stream, raw }) {
       let query = sql
         .selectFrom('workroom_events')
         .selectAll()
@@ -77,6 +80,7 @@ export function createWorkroomAdmin({ core, workroom, verify, lastVerification }
         .limit(limit + 1);
       if (stream !== undefined) query = query.where('stream', '=', stream);
       const rows = await reader.all(query);
+      if (raw) return { events: rows.slice(0, limit) };
       const events = rows.slice(0, limit).map((row) => ({
         ...row,
         at: new Date(row.at).toISOString(),
@@ -87,7 +91,8 @@ export function createWorkroomAdmin({ core, workroom, verify, lastVerification }
       return rows.length > limit && last !== undefined ? { events, next: last } : { events };
     },
     async command(caller, given, { key, ifVersion, keep }) {
-      const command = parseCommand(given, workroom.settings().maxTextBytes);
+      const parsed = parseCommand(given, workroom.settings().maxTextBytes);
+      const command = 'endpoint' in parsed ? { ...parsed, endpoint: endpoint(parsed.endpoint) } : parsed;
       const id = key === undefined ? `http/${uuidv7(core.clock.now())}` : `http/${caller.actor}/${key}`;
       const commanding = { actor: operatorActor(caller.actor), command: { id, cause: null } };
       const more = (accepted: Accepted) => keep(acceptedOf(accepted));

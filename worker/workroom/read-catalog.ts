@@ -1,7 +1,7 @@
 // Reads the catalog: the view that a command needs, and the lists that people see.
 import { sql } from '../database/statement.ts';
 import type { Reader } from '../database/unit.ts';
-import { type CatalogRow, entityOf } from './catalog-rows.ts';
+import { entityOf } from './catalog-rows.ts';
 import type { WorkCommand } from './commands.ts';
 import { NO_TEAM } from './evolve.ts';
 import type { ItemState } from './model.ts';
@@ -70,7 +70,7 @@ export async function readItem(reader: Reader, id: string): Promise<Item | undef
   const row = await reader.first(
     sql.selectFrom('workroom_catalog').select(['kind', 'data']).where('stream', '=', itemStream(id)),
   );
-  const entity = row && entityOf(row as Pick<CatalogRow, 'kind' | 'data'>);
+  const entity = row && entityOf(row);
   return entity?.kind === 'item' ? entity.item : undefined;
 }
 

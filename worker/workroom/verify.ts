@@ -46,6 +46,11 @@ export interface Verifying {
   readonly expect?: Head | undefined;
 }
 
+/** An event of which only the chain is known: of another board, in an export. */
+export type HiddenEvent = Pick<WorkroomEventsTable, 'seq' | 'digest' | 'hash'>;
+type Row = WorkroomEventsTable | HiddenEvent;
+const isWhole = (row: Row): row is WorkroomEventsTable => 'data' in row;
+
 type CatalogState = Pick<CatalogRow, 'stream' | 'kind' | 'data' | 'version' | 'updated_at'> & {
   readonly status: string | null;
   readonly state: string | null;
@@ -68,7 +73,7 @@ export class JournalCheck {
   #before: string;
   #seq = 0;
   #expected = false;
-  #held: WorkroomEventsTable | undefined;
+  #held: Row | undefined;
 
   constructor(of: Verifying) {
     this.#of = of;
@@ -76,7 +81,7 @@ export class JournalCheck {
   }
 
   /** The events in order of `seq`. One is held back, because the next one tells a swap from a change. */
-  add(row: WorkroomEventsTable): void {
+  add(row: Row): void {
     if (this.#held !== undefined) this.#check(this.#held, row);
     this.#held = row;
   }
@@ -118,33 +123,41 @@ export class JournalCheck {
     if (differs) this.#fault('catalog_differs', 0, row.stream);
   }
 
+  /** For an export, which has no catalog. */
+  endWithoutCatalog(): Verified {
+    this.#folds.clear();
+    return this.end();
+  }
+
   end(): Verified {
     for (const stream of this.#folds.keys()) if (!this.#damaged.has(stream)) this.#fault('catalog_differs', 0, stream);
     return { head: { seq: this.#seq, hash: this.#before }, faults: this.#faults };
   }
 
-  #check(row: WorkroomEventsTable, next: WorkroomEventsTable | undefined): void {
+  #check(row: Row, next: Row | undefined): void {
     const at = this.#seq + 1;
     if (row.seq !== at) {
       this.#fault('missing', at, null);
-      this.#damaged.add(row.stream);
       this.#follow(row);
+      if (!isWhole(row)) return;
+      this.#damaged.add(row.stream);
       return this.#fold(row);
     }
-    const digest = digestOf(row);
+    const digest = isWhole(row) ? digestOf(row) : row.digest;
+    const stream = isWhole(row) ? row.stream : null;
     const hash = chainHash(this.#before, row.seq, digest);
     if (digest !== row.digest || hash !== row.hash) {
       const isSwapped = next !== undefined && chainHash(this.#before, at, next.digest) === next.hash;
       const isOther = at === 1 && digest === row.digest && hash !== row.hash && !isSwapped;
-      this.#fault(isSwapped ? 'reordered' : isOther ? 'foreign' : 'changed', at, row.stream);
-      this.#damaged.add(row.stream);
-    } else this.#checkTexts(row);
+      this.#fault(isSwapped ? 'reordered' : isOther ? 'foreign' : 'changed', at, stream);
+      if (stream !== null) this.#damaged.add(stream);
+    } else if (isWhole(row)) this.#checkTexts(row);
     this.#follow(row);
-    this.#fold(row);
+    if (isWhole(row)) this.#fold(row);
   }
 
   /** The chain goes on from what is stored, so that one fault is told once and what lies behind it is looked at. */
-  #follow(row: WorkroomEventsTable): void {
+  #follow(row: Row): void {
     this.#seq = row.seq;
     this.#before = row.hash;
     const { expect } = this.#of;

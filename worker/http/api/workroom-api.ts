@@ -1,5 +1,6 @@
 // The Workroom as the HTTP interface sees it.
 import type {
+  RawWorkEvents,
   Verification,
   WorkAccepted,
   WorkBoards,
@@ -33,7 +34,8 @@ export interface WorkroomApi {
     readonly after: number;
     readonly limit: number;
     readonly stream: string | undefined;
-  }): Promise<WorkEventPage>;
+    readonly raw: boolean;
+  }): Promise<WorkEventPage | RawWorkEvents>;
   /**
    * Throws `command_refused`, with the reason in `details`; `precondition_failed`; `invalid_request`. `key`: the command id; the same again gets the
    * same answer.

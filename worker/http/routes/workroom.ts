@@ -25,6 +25,7 @@ const itemQuery = {
 const eventQuery = {
   after: { type: 'integer', description: 'Events behind this number', minimum: 0, maximum: 1e15, default: 0 },
   limit: { type: 'integer', description: 'How many', minimum: 1, maximum: MOST_EVENTS, default: 100 },
+  raw: { type: 'integer', description: '1: as they are stored and hashed', minimum: 0, maximum: 1, default: 0 },
   stream: { type: 'string', description: 'Events of this stream: team, board/<id>, item/<id>', maxLength: 64 },
 } as const satisfies Record<string, QueryField>;
 
@@ -108,7 +109,7 @@ export const workroomRoutes = [
     scope: 'full',
     summary: 'The journal in order of its numbers',
     query: eventQuery,
-    answers: { 200: 'WorkEventPage' },
+    answers: { 200: 'WorkEvents' },
     locate,
     handle: async (exchange) => ({
       status: 200,
@@ -116,6 +117,7 @@ export const workroomRoutes = [
         after: integerOf(exchange.query, 'after', eventQuery),
         limit: integerOf(exchange.query, 'limit', eventQuery),
         stream: exchange.query.stream,
+        raw: exchange.query.raw === '1',
       }),
     }),
   }),

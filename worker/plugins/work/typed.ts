@@ -46,14 +46,14 @@ const NEEDS_TEXT = ['comment', 'answer'];
 const BLOCKERS = ['dependency', 'approval', 'external', 'human_input'];
 
 export function readLine(line: string, place: Place): Asked {
-  const [word = '', rest] = firstWord(line);
+  const [word, rest] = firstWord(line);
   const name = word.toLowerCase();
   if (name === '') return { kind: 'list', filter: 'all' };
   if (!Object.hasOwn(USAGE, name)) return fault(`There is no "${word}". Known: ${Object.keys(USAGE).join(', ')}.`);
   if (name === 'list') return { kind: 'list', filter: rest.trim() === '' ? 'all' : rest.trim().toLowerCase() };
   if (name === 'join') return rest.trim() === '' ? usage(name) : { kind: 'join', code: rest.trim() };
   if (name === 'new') return readNew(rest, place);
-  const [given = '', after] = firstWord(rest);
+  const [given, after] = firstWord(rest);
   const item = itemOf(given, place);
   if (item === undefined) return usage(name);
   const text = after.trim();
@@ -61,7 +61,7 @@ export function readLine(line: string, place: Place): Asked {
   if (ITEM_ONLY.includes(name)) return text === '' ? command(name, { item }) : usage(name);
   if (WITH_TEXT.includes(name) || name === 'comment') {
     if (text === '') return NEEDS_TEXT.includes(name) ? usage(name) : command(name, { item });
-    const [first = '', behind] = firstWord(text);
+    const [first, behind] = firstWord(text);
     const isBlocker = ['approve', 'deny', 'answer'].includes(name) && /^b\d+$/.test(first) && behind.trim() !== '';
     return isBlocker ? command(name, { item, blocker: first, text: behind.trim() }) : command(name, { item, text });
   }
@@ -69,7 +69,7 @@ export function readLine(line: string, place: Place): Asked {
   if (name === 'assign') return text === '' ? usage(name) : command(name, { item, member: memberOf(text) });
   if (name === 'due') return readDue(item, text, place);
   if (name === 'ask') {
-    const [member = '', question] = firstWord(text);
+    const [member, question] = firstWord(text);
     if (question.trim() === '') return usage(name);
     return command('block', { item, blocker: 'human_input', by: memberOf(member), reason: question.trim() });
   }
@@ -93,14 +93,14 @@ function readDue(item: string, text: string, place: Place): Asked {
 
 /** The options stand before the reason, in any order. */
 function readBlock(item: string, text: string, place: Place): Asked {
-  let [kind = '', rest] = firstWord(text);
+  let [kind, rest] = firstWord(text);
   kind = kind.toLowerCase();
   if (!BLOCKERS.includes(kind)) return usage('block');
   const keys: Record<string, unknown> = {};
   for (;;) {
-    const [word = '', after] = firstWord(rest);
+    const [word, after] = firstWord(rest);
     if (!['needs', 'by', 'until'].includes(word) || Object.hasOwn(keys, word)) break;
-    const [value = '', behind] = firstWord(after);
+    const [value, behind] = firstWord(after);
     const read = word === 'needs' ? itemOf(value, place) : word === 'by' ? memberOf(value) : timeOf(value, place.now);
     if (read === undefined) return usage('block');
     keys[word] = read;
