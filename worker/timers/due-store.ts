@@ -78,6 +78,23 @@ export const readDue = (reader: Reader, { until, limit, except, without }: DueUn
 export const readNextDue = (reader: Reader, except: Owners): Promise<{ at: number } | undefined> =>
   reader.first(sql.selectFrom('due').select('at').where(isNoneOf(except)).orderBy('at').limit(1));
 
+/** Rows of tasks whose ids are in a range, the next one first. */
+export const readTasks = (
+  reader: Reader,
+  { from, to, limit }: { readonly from: string; readonly to: string; readonly limit: number },
+): Promise<DueRow[]> =>
+  reader.all(
+    sql
+      .selectFrom('due')
+      .selectAll()
+      .where('kind', '=', 'task')
+      .where('id', '>=', from)
+      .where('id', '<', to)
+      .orderBy('at')
+      .orderBy('seq')
+      .limit(limit),
+  );
+
 /** The last wall clock time that an earlier process has stored. */
 export const readLastSeen = (reader: Reader, runtimeId: string): Promise<{ at: number } | undefined> =>
   reader.first(

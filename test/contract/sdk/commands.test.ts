@@ -113,13 +113,13 @@ describe('a command', () => {
     const bad = (name: string, aliases: readonly string[] = []): Promise<unknown> =>
       start((p) => p.command(name, { summary: '', aliases }, () => {}));
 
-    await assert.rejects(
-      bad('two words'),
-      /root\/x#command\/two words: a name or an alias is one word, not "two words"/,
-    );
+    await assert.rejects(bad('two words'), /root\/x#command\/two words: a name is one word, not "two words"/);
     await assert.rejects(bad(''), /is one word, not ""/);
     await assert.rejects(bad('/x'), /its prefix is not part of a name/);
-    await assert.rejects(bad('x', ['y z']), /root\/x#command\/x: a name or an alias is one word, not "y z"/);
+    await assert.rejects(
+      bad('x', ['y  z']),
+      /root\/x#command\/x: an alias is words with one space between them, not "y  z"/,
+    );
   });
 
   it('takes a person who is mentioned, and a list in a phrase or by name', async () => {

@@ -18,7 +18,7 @@ import type {
   DialogCapability,
   ListenerCapability,
 } from './capabilities.ts';
-import { readCommand, type TypedCommand } from './command-line.ts';
+import { hasLongAlias, readCommand, type TypedCommand } from './command-line.ts';
 
 export type Step =
   | {
@@ -128,8 +128,10 @@ function commandOf(arrival: Arrival, { capabilities, prefix, endpoint }: Serving
   }
   if (arrival.kind !== 'message') return undefined;
   const spokenTo = arrival.conversation.kind === 'private' || arrival.addressed === true;
-  for (const capability of commands) {
-    const typed = readCommand(capability, textOf(arrival), { prefix, spokenTo });
+  const text = textOf(arrival);
+  // `/remind list` is the command with that alias, not /remind with an argument.
+  for (const capability of [...commands.filter((one) => hasLongAlias(one, text, prefix)), ...commands]) {
+    const typed = readCommand(capability, text, { prefix, spokenTo });
     if (typed !== undefined)
       return { kind: 'command', capability, typed: { ...typed, people: mentionsIn(arrival, endpoint) } };
   }
