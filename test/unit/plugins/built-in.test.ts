@@ -113,13 +113,20 @@ describe('built-in plugins', () => {
     await bot.person('ann', { in: 'other' }).says('/remind list');
     await bot.person('ann', { in: 'other' }).says('/remind cancel 1');
     await bot.person('ann').says('/remind list');
-    await bot.person('ann').says('/unremind 1');
+    const command = { kind: 'command', name: 'remind', args: {}, sentAt: 0 } as const;
+    const at = {
+      conversation: { id: 'dm-ann', kind: 'private' },
+      user: { id: 'ann', name: 'Ann', admin: false },
+    } as const;
+    await bot.arrive({ id: 'c1', ...command, ...at, line: 'list' });
+    await bot.arrive({ id: 'c2', ...command, ...at, line: '  cancel  1' });
 
     assert.deepEqual(plain(bot.shown('other')), [
       'No reminder waits for you here.',
       'You have no reminder 1 here. /remind list shows those that wait.',
     ]);
     assert.deepEqual(plain(bot.shown('dm-ann')), [
+      '1) Fri 27 Nov, 11:00 (UTC), in 2h: tea',
       '1) Fri 27 Nov, 11:00 (UTC), in 2h: tea',
       'Reminder 1 is cancelled.',
     ]);

@@ -33,8 +33,8 @@ export function readCommand(
   const line = text.trim();
   if (line.startsWith(where.prefix)) {
     const typed = line.slice(where.prefix.length);
-    const behind = longAliases(command).flatMap((alias) => restBehind(alias, typed) ?? []);
-    if (behind[0] !== undefined) return { kind: 'line', line: behind[0] };
+    const behind = lineBehindAlias(command, typed);
+    if (behind !== undefined) return { kind: 'line', line: behind };
     const [, name = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(typed) ?? [];
     if (name === command.name || (command.spec.aliases ?? []).includes(name)) return { kind: 'line', line: rest };
   }
@@ -48,14 +48,14 @@ export function readCommand(
   return undefined;
 }
 
-/** True if the text begins with an alias of several words. */
-export const hasLongAlias = (command: CommandCapability, text: string, prefix: string): boolean =>
-  longAliases(command).some(
-    (alias) => text.trimStart().startsWith(prefix) && restBehind(alias, text.trim().slice(prefix.length)) !== undefined,
-  );
-
-const longAliases = ({ spec }: CommandCapability): readonly string[] =>
-  (spec.aliases ?? []).filter((alias) => alias.includes(' '));
+/** The text behind an alias of several words. Undefined if it begins with none. */
+export function lineBehindAlias({ spec }: CommandCapability, text: string): string | undefined {
+  for (const alias of spec.aliases ?? []) {
+    const line = alias.includes(' ') ? restBehind(alias, text) : undefined;
+    if (line !== undefined) return line;
+  }
+  return undefined;
+}
 
 /** The text behind the words of the alias. */
 function restBehind(alias: string, text: string): string | undefined {

@@ -30,7 +30,7 @@ export const remind = definePlugin({
         ctx.send(to, md`${mention(who)} reminder: ${text}`);
       },
     );
-    const waiting = (ctx: ChatCtx) => ctx.scheduled(fire, { prefix: ownedBy(ctx.user), limit: MOST_READ });
+    const waiting = (ctx: ChatCtx, limit = MOST_READ) => ctx.scheduled(fire, { prefix: ownedBy(ctx.user), limit });
 
     p.command(
       'remind',
@@ -48,7 +48,7 @@ export const remind = definePlugin({
         if (when > receivedAt + p.config.maxDays * DAY_MS) throw userError(TOO_FAR(p.config.maxDays));
         if (when < receivedAt) throw userError(PAST);
         const before = (await ctx.get(last)) ?? 0;
-        const n = (await waiting(ctx)).length === 0 ? 1 : before + 1;
+        const n = (await waiting(ctx, 1)).length === 0 ? 1 : before + 1;
         ctx.set(last, n);
         const data = { to: ctx.conversation, who: ctx.user, text, n };
         ctx.schedule(fire, data, { at: when, key: `${ownedBy(ctx.user)}${n}` });
