@@ -202,6 +202,7 @@ describe('readArguments', () => {
       loud: true,
       text: 'call mum or write',
     });
+    assert.deepEqual(read('a --loud=no'), { loud: false, text: 'a' });
     assert.deepEqual(read('a\n--loud\nb'), { loud: true, text: 'a\nb' });
     assert.deepEqual(read('10m call mum'), { loud: false, text: '10m call mum' });
     assert.deepEqual(faultsOf(readArguments(later, 'call mum --in')), [
