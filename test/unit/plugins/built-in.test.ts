@@ -93,7 +93,7 @@ describe('built-in plugins', () => {
             'I will remind you in 10m.',
             'I will remind you in 30m.',
             '2) Fri 27 Nov, 09:10 (UTC), in 10m: milk\n1) Fri 27 Nov, 09:20 (UTC), in 20m: tea',
-            'Reminder 1 is cancelled.',
+            'Reminder 1 is cancelled: tea',
             'You have no reminder 1 here. /remind list shows those that wait.',
             'I will remind you in 40m.',
             '2) Fri 27 Nov, 09:10 (UTC), in 10m: milk\n3) Fri 27 Nov, 09:40 (UTC), in 40m: bread',
@@ -128,7 +128,7 @@ describe('built-in plugins', () => {
     assert.deepEqual(plain(bot.shown('dm-ann')), [
       '1) Fri 27 Nov, 11:00 (UTC), in 2h: tea',
       '1) Fri 27 Nov, 11:00 (UTC), in 2h: tea',
-      'Reminder 1 is cancelled.',
+      'Reminder 1 is cancelled: tea',
     ]);
   });
 

@@ -79,7 +79,7 @@ export const remind = definePlugin({
         const found = (await waiting(ctx)).filter(isOf(ctx)).find(({ data }) => data.n === n);
         if (found === undefined) throw userError(unknownReminder(n));
         ctx.cancel(fire, found.key);
-        return cancelled(n);
+        return cancelled(n, found.data.text);
       },
     );
   },

@@ -36,7 +36,7 @@ export function reminderList(reminders: readonly Reminder[], shownIn: ShownIn): 
   return [...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
 }
 
-export const cancelled = (n: number): string => `Reminder ${n} is cancelled.`;
+export const cancelled = (n: number, text: string): string => `Reminder ${n} is cancelled: ${shortened(text)}`;
 export const unknownReminder = (n: number): string =>
   `You have no reminder ${n} here. /remind list shows those that wait.`;
 
