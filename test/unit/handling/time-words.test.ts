@@ -45,7 +45,7 @@ describe('a time in words', () => {
         '2026-11-27T17:30:00.000Z',
       ],
     );
-    assert.deepEqual(['list', 'soon', '', '17', 'tea', 'tomorrow at 9 tea'].map(read), Array(6).fill(undefined));
+    assert.deepEqual(['list', 'soon', '', '17', 'tea', 'may', 'tomorrow at 9 tea'].map(read), Array(7).fill(undefined));
   });
 
   it('counts a delay in elapsed time, and a time of day by the clock on the wall', async () => {
@@ -77,6 +77,8 @@ describe('a time in words', () => {
     const soon = NOW + 300_000;
     assert.deepEqual(read('5m tea at 5'), { when: soon, text: 'tea at 5' });
     assert.deepEqual(read('5 minutes tea'), { when: soon, text: 'tea' });
+    assert.deepEqual(read('march to work in 5m'), { when: soon, text: 'march to work' });
+    assert.deepEqual(read('a day off, in 5m'), { when: soon, text: 'a day off,' });
     assert.deepEqual(read('drink tea in 5m'), { when: soon, text: 'drink tea' });
     const expected = 'when: expected a time like "in 5 minutes" or "tomorrow at 9"';
     assert.deepEqual(read('list'), [`${expected}, got "list"`]);

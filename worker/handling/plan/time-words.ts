@@ -4,7 +4,7 @@
 //   TIME-WORDS-2  At most MOST_CHARACTERS of a stranger's text are searched, because chrono's patterns may backtrack.
 //   TIME-WORDS-3  A time of day counts in `timezone`. A delay ("in 2 hours") counts in elapsed time, over a change of the clocks too.
 //   TIME-WORDS-4  A time without a date is the next one.
-import type { ParsedComponents } from 'chrono-node';
+import type { ParsedComponents, ParsedResult } from 'chrono-node';
 import type { FindTime, FoundTime } from '../../sdk/text/chat-line.ts';
 import { isTime } from '../../sdk/text/chat-line.ts';
 import { readDuration } from '../../sdk/text/duration.ts';
@@ -62,21 +62,21 @@ function wordsIn(parser: Parser, of: WordsOf): FoundTime | undefined {
   const { text, where, frame } = of;
   const { part, offset } = searched(text, where);
   if (where === 'whole' && part.length < text.trim().length) return undefined;
-  for (const before of ['', 'in ']) {
-    // "5 minutes tea" is a delay too
-    if (before !== '' && (where === 'last' || !/^\s*(?:\d|an?\s|half\s)/i.test(part))) continue;
-    const reference = { instant: new Date(frame.now), timezone: offsetOf(frame.now, frame.timezone) };
-    const results = parser.parse(before + part, reference, { forwardDate: true });
-    const result = where === 'last' ? results.at(-1) : results[0];
-    if (result === undefined) continue;
-    const start = Math.max(0, result.index - before.length);
-    const end = result.index + result.text.length - before.length;
-    if (!stands(part, { start, end }, where)) continue;
-    const time = instantOf(result.start, frame);
-    if (!Number.isNaN(time)) return { time, start: offset + start, end: offset + end };
-  }
-  return undefined;
+  const reference = { instant: new Date(frame.now), timezone: offsetOf(frame.now, frame.timezone) };
+  const results = parser.parse(part, reference, { forwardDate: true });
+  const result = where === 'last' ? results.at(-1) : results[0];
+  if (result === undefined || isOrdinaryWord(result)) return undefined;
+  const start = result.index;
+  const end = start + result.text.length;
+  const time = instantOf(result.start, frame);
+  if (Number.isNaN(time) || !stands(part, { start, end }, where)) return undefined;
+  return { time, start: offset + start, end: offset + end };
 }
+
+/** "may", "march" and "a day" say something else more often. */
+const isOrdinaryWord = ({ text, start }: ParsedResult): boolean =>
+  /^an?\s/i.test(text) ||
+  (start.tags().has('parser/ENMonthNameParser') && !start.isCertain('day') && !start.isCertain('hour'));
 
 /** True if the span is where it was looked for, and cuts no word in two. */
 function stands(text: string, { start, end }: { start: number; end: number }, where: Where): boolean {
