@@ -4,7 +4,7 @@ import type { Statement, UnitAnswer } from '../../database/unit.ts';
 import type { NewEvent } from '../../events/event-types.ts';
 import type { NewOutboxRow } from '../../outbox/outbox-store.ts';
 import { holdMessage } from '../../outbox/sent-message.ts';
-import { putDue, removeDue } from '../../timers/due-store.ts';
+import { putDue, removeDue, takeDue } from '../../timers/due-store.ts';
 import { writeCell } from '../handling-store.ts';
 import type { Effect } from '../run/run.ts';
 import { SendStatements, type SendsOf } from './send-statements.ts';
@@ -66,7 +66,7 @@ export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decide
         dueAt = Math.min(dueAt ?? effect.at, effect.at);
         break;
       case 'cancel':
-        statements.push(removeDue(effect.id));
+        statements.push(effect.row === undefined ? removeDue(effect.id) : takeDue(effect.row));
         events.push(eventOf(of, { type: 'task.cancelled', data: { task: effect.id, capability: effect.capability } }));
         break;
       case 'emit':
@@ -89,9 +89,9 @@ export function writtenEffects(of: EffectsOf, effects: readonly Effect[]): Decid
   }
 }
 
-/** True if state that the run had read has changed since. The handler then runs again. */
+/** True if state or a waiting task that the run had read has changed since. The handler then runs again. */
 export const hasMoved = (answer: UnitAnswer): boolean =>
-  answer.kind === 'refused' && (answer.guard === 'cell' || answer.guard === 'message');
+  answer.kind === 'refused' && (answer.guard === 'cell' || answer.guard === 'message' || answer.guard === 'due');
 
 /** Guards for edited and removed messages: the effects hold only while the parts of each message are those that were read. */
 function heldMessages({ sent = new Map() }: EffectsOf, effects: readonly Effect[]): Statement[] {
