@@ -21,6 +21,7 @@ const webhooks: CommandEntry['load'] = () => import('./commands/webhooks.ts');
 const seeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/see.ts');
 const changeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/change.ts');
 const proveWorkroom: CommandEntry['load'] = () => import('./commands/workroom/prove.ts');
+const tasks: CommandEntry['load'] = () => import('./commands/tasks.ts');
 const service: CommandEntry['load'] = () => import('./commands/service/control.ts');
 
 export const COMMANDS: readonly CommandEntry[] = [
@@ -85,6 +86,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('workroom board', 'Boards, their roles and conversations', changeWorkroom),
   entry('workroom verify', 'Proves the journal, without a host', proveWorkroom),
   entry('workroom export', 'Writes the journal for a proof elsewhere', proveWorkroom),
+  entry('tasks list', 'Lists waiting tasks and next times', tasks),
+  entry('tasks cancel', 'Takes a waiting task away', tasks),
   entry('endpoints list', 'Lists endpoints with state and last error', endpoints),
   entry('endpoints show', 'Shows one endpoint', endpoints),
   entry('endpoints enable', 'Opens an endpoint', endpoints),

@@ -42,6 +42,8 @@ const PROMISED: readonly (readonly [route: string, scope: string])[] = [
   ['POST /api/inbox/{id}/replay', 'full'],
   ['POST /api/inbox/{id}/hold', 'full'],
   ['POST /api/outbox/{id}/drop', 'full'],
+  ['GET /api/tasks', 'full'],
+  ['POST /api/tasks/{id}/cancel', 'full'],
   ['GET /api/logs', 'full'],
   ['GET /api/config', 'full'],
   ['GET /api/openapi.json', 'demo'],

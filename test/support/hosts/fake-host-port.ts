@@ -13,6 +13,14 @@ import type { EventGateway } from '../../../worker/http/api/events-api.ts';
 import type { HostApi } from '../../../worker/http/api/host-api.ts';
 import type { ItemStore } from '../../../worker/http/api/items-api.ts';
 
+const WAITING_TASK = {
+  id: '1',
+  kind: 'task',
+  at: '2026-01-02T00:00:00.000Z',
+  capability: 'root/x#task/fire',
+  key: 'k',
+  data: {},
+} as const;
 const WEBHOOK_ADDRESS = {
   endpoint: 'root/irc:irc~libera',
   path: '/webhooks/irc/libera',
@@ -201,6 +209,14 @@ export function fakeHostPort({
           throw new SvcError('precondition_failed', 'another revision is there');
         calls.push(`${action} ${id}`);
         return { id, state: action === 'disable' ? 'disabled' : 'connecting' };
+      },
+    },
+    tasks: {
+      page: async () => ({ items: [WAITING_TASK] }),
+      cancel: async (id) => {
+        if (id !== WAITING_TASK.id) throw new SvcError('not_found', 'no task waits under this id');
+        calls.push(`cancel ${id}`);
+        return WAITING_TASK;
       },
     },
     webhooks: {

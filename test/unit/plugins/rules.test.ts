@@ -9,6 +9,8 @@ const command = (name: string, more: Partial<CommandHelp> = {}): CommandHelp => 
   aliases: [],
   summary: `Does ${name}`,
   usage: `/${name}`,
+  args: [],
+  examples: [],
   slot: 'demo',
   who: 'anyone',
   ...more,
@@ -35,6 +37,19 @@ describe('help', () => {
 
     for (const wanted of ['remind', '/remind', 'IN', ' !in'])
       assert.equal(helpOne(commands, wanted), '/remind <in> <text…>\nDoes remind\nAlso: in\nFrom: demo');
+  });
+
+  it('shows what the arguments are, and examples', () => {
+    const wait = command('wait', {
+      usage: '!wait [--in <duration>]',
+      args: [{ usage: '--in <duration>', description: 'How long' }],
+      examples: ['!wait', '!wait --in 5m'],
+    });
+
+    assert.equal(
+      helpOne([wait], 'wait'),
+      '!wait [--in <duration>]\nDoes wait\n  --in <duration>: How long\nFor example: !wait | !wait --in 5m\nFrom: demo',
+    );
   });
 
   it('names the nearest command when there is none', () => {

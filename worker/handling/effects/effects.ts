@@ -4,7 +4,7 @@ import type { Statement, UnitAnswer } from '../../database/unit.ts';
 import type { NewEvent } from '../../events/event-types.ts';
 import type { NewOutboxRow } from '../../outbox/outbox-store.ts';
 import { holdMessage } from '../../outbox/sent-message.ts';
-import { putDue, removeDue } from '../../timers/due-store.ts';
+import { putDue, removeDue, takeDue } from '../../timers/due-store.ts';
 import { writeCell } from '../handling-store.ts';
 import type { Effect } from '../run/run.ts';
 import { SendStatements, type SendsOf } from './send-statements.ts';
@@ -66,7 +66,7 @@ export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decide
         dueAt = Math.min(dueAt ?? effect.at, effect.at);
         break;
       case 'cancel':
-        statements.push(removeDue(effect.id));
+        statements.push(effect.row === undefined ? removeDue(effect.id) : takeDue(effect.row));
         events.push(eventOf(of, { type: 'task.cancelled', data: { task: effect.id, capability: effect.capability } }));
         break;
       case 'emit':
@@ -94,10 +94,10 @@ export function writtenEffects(of: EffectsOf, effects: readonly Effect[]): Decid
   }
 }
 
-/** `workroom`: streams of the Workroom that the run had read. */
-const MOVED_GUARDS = new Set(['cell', 'message', 'workroom']);
+/** `due`: a waiting task that the run had read; `workroom`: streams of the Workroom. */
+const MOVED_GUARDS = new Set(['cell', 'message', 'due', 'workroom']);
 
-/** True if state that the run had read has changed since. The handler then runs again. */
+/** True if something that the run had read has changed since. The handler then runs again. */
 export const hasMoved = (answer: UnitAnswer): boolean =>
   answer.kind === 'refused' && MOVED_GUARDS.has(answer.guard ?? '');
 

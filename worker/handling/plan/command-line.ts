@@ -1,7 +1,16 @@
 // Parses typed commands: recognises a command, reads its arguments, describes their faults. Pure.
 
 import { check } from '../../sdk/schema/check.ts';
-import { fromWord, isUser, type People, readArguments, usage } from '../../sdk/text/chat-line.ts';
+import {
+  type FindTime,
+  fromWord,
+  isRest,
+  isTime,
+  isUser,
+  type People,
+  readArguments,
+} from '../../sdk/text/chat-line.ts';
+import { usage } from '../../sdk/text/command-usage.ts';
 import type { CommandCapability } from './capabilities.ts';
 import { compilePhrase, matchPhrase, type Phrase } from './phrases.ts';
 
@@ -23,7 +32,10 @@ export function readCommand(
 ): Exclude<TypedCommand, { kind: 'values' }> | undefined {
   const line = text.trim();
   if (line.startsWith(where.prefix)) {
-    const [, name = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(line.slice(where.prefix.length)) ?? [];
+    const typed = line.slice(where.prefix.length);
+    const behind = lineBehindAlias(command, typed);
+    if (behind !== undefined) return { kind: 'line', line: behind };
+    const [, name = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(typed) ?? [];
     if (name === command.name || (command.spec.aliases ?? []).includes(name)) return { kind: 'line', line: rest };
   }
   if (!where.spokenTo || line.length > LONGEST_PHRASE) return undefined;
@@ -34,6 +46,25 @@ export function readCommand(
     return { kind: 'words', words: Object.fromEntries(words) };
   }
   return undefined;
+}
+
+/** The text behind an alias of several words. Undefined if it begins with none. */
+export function lineBehindAlias({ spec }: CommandCapability, text: string): string | undefined {
+  for (const alias of spec.aliases ?? []) {
+    const line = alias.includes(' ') ? restBehind(alias, text) : undefined;
+    if (line !== undefined) return line;
+  }
+  return undefined;
+}
+
+/** The text behind the words of the alias. */
+function restBehind(alias: string, text: string): string | undefined {
+  let rest = text;
+  for (const word of alias.split(' ')) {
+    if (!rest.startsWith(word) || /^\S/.test(rest.slice(word.length))) return undefined;
+    rest = rest.slice(word.length).trimStart();
+  }
+  return rest;
 }
 
 /** Longer texts are never matched against phrases, because a command may have many phrases. */
@@ -59,12 +90,16 @@ export type ReadArguments =
 const MOST_FAULTS = 10;
 
 /** Checked arguments, or the answer to the user: each fault and the usage. */
-export function argumentsOf(command: CommandCapability, typed: TypedCommand, prefix: string): ReadArguments {
+export function argumentsOf(
+  command: CommandCapability,
+  typed: TypedCommand,
+  { prefix, findTime }: { readonly prefix: string; readonly findTime?: FindTime | undefined },
+): ReadArguments {
   const properties = command.spec.args ?? {};
   const checked =
     typed.kind === 'line'
-      ? readArguments(properties, typed.line, typed.people)
-      : check({ type: 'object', properties }, valuesOf(properties, typed));
+      ? readArguments(properties, typed.line, { people: typed.people, findTime })
+      : check({ type: 'object', properties }, valuesOf(properties, typed, findTime));
   if (checked.ok) return { ok: true, value: checked.value };
   const faults = checked.faults.slice(0, MOST_FAULTS).map((fault) => String(fault).replace(/^\//, ''));
   const more = checked.faults.length - faults.length;
@@ -78,14 +113,29 @@ export const usageOf = (command: CommandCapability, prefix: string): string =>
 function valuesOf(
   properties: Readonly<Record<string, unknown>>,
   typed: Exclude<TypedCommand, { kind: 'line' }>,
+  findTime: FindTime | undefined,
 ): Readonly<Record<string, unknown>> {
   if (typed.kind === 'values') {
     const { values, endpoint } = typed;
-    const valueOf = (name: string, value: unknown): unknown =>
-      typeof value === 'string' && isUser(properties[name]) ? { endpoint, id: value } : value;
+    const valueOf = (name: string, value: unknown): unknown => {
+      const schema = properties[name];
+      if (typeof value === 'string' && isUser(schema)) return { endpoint, id: value };
+      return typeof value === 'string' && isTime(schema) ? fromWord(schema, value, { findTime }) : value;
+    };
     return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, valueOf(name, value)]));
   }
-  return Object.fromEntries(
-    Object.entries(typed.words).map(([name, word]) => [name, fromWord(properties[name], word, typed.people)]),
+  const words = { ...typed.words };
+  const reading = { people: typed.people, findTime };
+  const times = Object.keys(properties).filter((name) => isTime(properties[name]) && words[name] === undefined);
+  const rest = Object.keys(words).find((name) => isRest(properties[name] ?? {}));
+  const read = Object.fromEntries(
+    Object.entries(words).map(([name, word]) => [name, fromWord(properties[name], word, reading)]),
   );
+  // "remind me to drink tea tomorrow": the phrase has no place for the time, so the text may end with it.
+  const [time] = times;
+  const text = rest === undefined ? undefined : words[rest];
+  const found = time === undefined || text === undefined ? undefined : findTime?.(text.trimEnd(), 'last');
+  if (time === undefined || rest === undefined || text === undefined || found === undefined || found.start === 0)
+    return read;
+  return { ...read, [time]: found.time, [rest]: text.slice(0, found.start).trim() };
 }

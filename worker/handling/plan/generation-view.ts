@@ -19,6 +19,8 @@ export interface GenerationView {
   endpoint(name: string): string;
   /** Counts a running item. Call the returned function at its end. Undefined if the generation takes no more. */
   enter(): (() => void) | undefined;
+  /** `schedule.timezone`, the zone of times that people write. */
+  readonly timezone: string;
   /** The prefix of typed commands, and who is an operator. */
   readonly commands: { readonly prefix: string; isOperator(user: User): boolean };
 }

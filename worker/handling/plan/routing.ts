@@ -18,7 +18,7 @@ import type {
   DialogCapability,
   ListenerCapability,
 } from './capabilities.ts';
-import { readCommand, type TypedCommand } from './command-line.ts';
+import { lineBehindAlias, readCommand, type TypedCommand } from './command-line.ts';
 
 export type Step =
   | {
@@ -121,6 +121,9 @@ const isCancel = (text: string, prefix: string): boolean => text.trim() === `${p
 function commandOf(arrival: Arrival, { capabilities, prefix, endpoint }: Serving): Step | undefined {
   const commands = capabilities.ofKind('command');
   if (arrival.kind === 'command') {
+    // A platform that knows the first word alone: `/remind list` comes as `remind` with the line `list`.
+    const long = arrival.line === undefined ? undefined : longNamed(commands, `${arrival.name} ${arrival.line}`);
+    if (long !== undefined) return { kind: 'command', ...long };
     const capability = commands.find(
       (one) => one.name === arrival.name || (one.spec.aliases ?? []).includes(arrival.name),
     );
@@ -128,10 +131,26 @@ function commandOf(arrival: Arrival, { capabilities, prefix, endpoint }: Serving
   }
   if (arrival.kind !== 'message') return undefined;
   const spokenTo = arrival.conversation.kind === 'private' || arrival.addressed === true;
-  for (const capability of commands) {
-    const typed = readCommand(capability, textOf(arrival), { prefix, spokenTo });
+  const text = textOf(arrival);
+  // `/remind list` is the command with that alias, not /remind with an argument.
+  const line = text.trim();
+  const long = line.startsWith(prefix) ? longNamed(commands, line.slice(prefix.length)) : undefined;
+  for (const capability of long === undefined ? commands : [long.capability]) {
+    const typed = readCommand(capability, text, { prefix, spokenTo });
     if (typed !== undefined)
       return { kind: 'command', capability, typed: { ...typed, people: mentionsIn(arrival, endpoint) } };
+  }
+  return undefined;
+}
+
+/** The command with an alias of several words that the text begins with. */
+function longNamed(
+  commands: readonly CommandCapability[],
+  text: string,
+): { readonly capability: CommandCapability; readonly typed: TypedCommand } | undefined {
+  for (const capability of commands) {
+    const line = lineBehindAlias(capability, text);
+    if (line !== undefined) return { capability, typed: { kind: 'line', line } };
   }
   return undefined;
 }

@@ -8,6 +8,7 @@ import type { Capability, DialogCapability } from '../plan/capabilities.ts';
 import { argumentsOf, type TypedCommand } from '../plan/command-line.ts';
 import { nextQuestion, openDialog, questionOf, stepsOf } from '../plan/dialogs.ts';
 import type { PlannedStep } from '../plan/plan.ts';
+import { type TimeFrame, timesFor } from '../plan/time-words.ts';
 import { isSaid } from './body-shapes.ts';
 import { type Cause, coded } from './cause.ts';
 import { findExpected } from './cells.ts';
@@ -113,7 +114,7 @@ async function callOf(of: Invocation): Promise<unknown> {
     case 'listener':
       return call(planned.event);
     case 'command':
-      return call(commandInput(of, planned.capability, planned.typed));
+      return call(await commandInput(of, planned.capability, planned.typed));
     case 'action':
       return call(fitting({ type: 'object', properties: planned.capability.spec.data }, planned.data));
     case 'answer':
@@ -128,27 +129,34 @@ async function callOf(of: Invocation): Promise<unknown> {
   }
 }
 
-function commandInput(
+async function commandInput(
   { deps, cause }: Invocation,
   capability: Extract<Capability, { kind: 'command' }>,
   typed: TypedCommand,
-): unknown {
+): Promise<unknown> {
   const { commands } = deps.generation;
   const user = cause.chat?.user;
   if (capability.spec.who === 'admin' && user?.admin !== true) throw userError('Only admins may do that.');
   if (capability.spec.who === 'operator' && (user === undefined || !commands.isOperator(user)))
     throw userError('Only operators may do that.');
-  const read = argumentsOf(capability, typed, commands.prefix);
+  const findTime = await timesFor(Object.values(capability.spec.args ?? {}), timeFrame(deps, cause));
+  const read = argumentsOf(capability, typed, { prefix: commands.prefix, findTime });
   if (!read.ok) throw userError(read.text);
   return read.value;
 }
+
+/** Counts from the arrival of the item, so that each attempt reads the same time. */
+const timeFrame = ({ generation }: ContextDeps, { receivedAt }: Cause): TimeFrame => ({
+  now: receivedAt,
+  timezone: generation.timezone,
+});
 
 async function answerDialog(
   of: Invocation,
   dialog: DialogCapability,
   { row, text, people }: Extract<PlannedStep['step'], { kind: 'answer' }>,
 ): Promise<unknown> {
-  const { ctx, run, deps } = of;
+  const { ctx, run, deps, cause } = of;
   const answer = text.trim();
   if (new RegExp(`^(${escaped(deps.generation.commands.prefix)})?cancel$`, 'i').test(answer)) {
     run.dialog = null;
@@ -156,7 +164,8 @@ async function answerDialog(
   }
   const name = nextQuestion(dialog, row.data, row.skipped) ?? row.asked;
   const schema = dialog.spec.answers[name] ?? {};
-  const read = check(schema, fromWord(schema, answer, people));
+  const findTime = await timesFor([schema], timeFrame(deps, cause));
+  const read = check(schema, fromWord(schema, answer, { people, findTime }));
   const fault = read.ok
     ? await stepsOf(dialog)[name]?.check?.(read.value, ctx)
     : read.faults.map((line) => line.replace(/^value: /, '')).join('; ');

@@ -24,6 +24,7 @@ import {
   reloadedSchema,
   statusSchema,
 } from '../../../shared/api/runtime.ts';
+import { taskPageSchema, taskSchema } from '../../../shared/api/task.ts';
 import { webhookAddressesSchema, webhookRegisteredSchema } from '../../../shared/api/webhook.ts';
 import {
   joinCodeSchema,
@@ -68,6 +69,8 @@ export const schemas = {
   Echo: echoSchema,
   Replay: replaySchema,
   Status: statusSchema,
+  Task: taskSchema,
+  TaskPage: taskPageSchema,
   WebhookAddresses: webhookAddressesSchema,
   WebhookRegistered: webhookRegisteredSchema,
   JoinCode: joinCodeSchema,

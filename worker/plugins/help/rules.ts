@@ -53,9 +53,11 @@ function prefixOf([first]: readonly CommandHelp[]): string | undefined {
   return first?.usage.slice(0, first.usage.indexOf(first.name));
 }
 
-function describe({ usage, summary, aliases, who, slot }: CommandHelp): string {
+function describe({ usage, summary, args, examples, aliases, who, slot }: CommandHelp): string {
+  const described = args.map((arg) => `  ${arg.usage}: ${arg.description}`);
+  const shown = examples.length === 0 ? [] : [`For example: ${examples.join(' | ')}`];
   const others = aliases.length === 0 ? [] : [`Also: ${aliases.join(', ')}`];
-  return [usage, `${summary}${WHO[who]}`, ...others, `From: ${slot}`].join('\n');
+  return [usage, `${summary}${WHO[who]}`, ...described, ...shown, ...others, `From: ${slot}`].join('\n');
 }
 
 const bare = (wanted: string): string =>

@@ -98,7 +98,7 @@ export async function assembleAll(given: AssembleOptions): Promise<{
   }
   errors.push(...sharedSecretErrors(options.loaded, options.secretKeys));
   try {
-    refuseBadDefinitions(registered.capabilities, options.loaded.config.commands.prefix);
+    await refuseBadDefinitions(registered.capabilities, options.loaded.config.commands.prefix);
     await refuseBadPatterns(registered.capabilities.ofKind('cron'), options.loaded.config.schedule.timezone);
     for (const { id, slot, name, by } of shadowedCommands(registered.capabilities))
       options
