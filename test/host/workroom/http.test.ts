@@ -1,5 +1,6 @@
 // The Workroom of a whole host over HTTP: commands, rights of tokens, versions, the journal, proofs.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { HTTP, type Running, running } from '../../support/hosts/app-host.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
@@ -108,7 +109,8 @@ describe('Workroom over HTTP', () => {
     const { json } = await host.call('POST', '/api/workroom/members/ann/code', {});
     let seen = 0;
     const say = async (text: string): Promise<string> => {
-      await host.call('POST', '/api/chat/say', { person: 'ann', text });
+      const said = await host.call('POST', '/api/chat/say', { person: 'ann', text, delivery: randomUUID() });
+      assert.ok(said.status < 300, said.text);
       for (;;) {
         const page = await host.call('GET', `/api/chat/messages?person=ann&after=${seen}`);
         const { messages, cursor } = page.json as { messages: Json[]; cursor: number };
@@ -117,7 +119,7 @@ describe('Workroom over HTTP', () => {
           seen = cursor;
           return String(answer['text']);
         }
-        console.log(JSON.stringify(page.json), (await host.call('GET','/api/inbox')).text.slice(0,600)); await new Promise((resolve) => setTimeout(resolve, 500));
+        await new Promise((resolve) => setImmediate(resolve));
       }
     };
     assert.match(await say(`/work join ${String(json['code'])}`), /^Welcome, ann/);
