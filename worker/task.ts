@@ -16,8 +16,8 @@ import type {
   OnceReport,
   TaskOptions,
 } from './runtime/once-types.ts';
-import type { Verified } from './workroom/verify.ts';
-import type { VerifyOptions } from './workroom/verify-stored.ts';
+import type { Verified } from './workroom/journal/verify.ts';
+import type { VerifyOptions } from './workroom/journal/verify-stored.ts';
 
 export interface TaskModule {
   checkProject(options: TaskOptions): Promise<CheckedProject>;
@@ -92,7 +92,7 @@ export const openStoredItems: TaskModule['openStoredItems'] = async (options) =>
 
 /** Throws what the configuration throws, and `not_found` where there is no database. */
 export const verifyWorkroom: TaskModule['verifyWorkroom'] = async (options) =>
-  (await import('./workroom/verify-stored.ts')).verifyStored(options);
+  (await import('./workroom/journal/verify-stored.ts')).verifyStored(options);
 
 export async function untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]> {
   const files = await import('./runtime/loading/untrusted-files.ts');

@@ -2,7 +2,7 @@
 import type { Core } from '../core/core.ts';
 import type { RunPart } from '../handling/run/run-part.ts';
 import type { TimerService } from '../timers/timer-service.ts';
-import type { WorkCommand } from '../workroom/commands.ts';
+import type { WorkCommand } from '../workroom/board/commands.ts';
 import { workroomPart } from '../workroom/run-part.ts';
 import { Workroom } from '../workroom/workroom.ts';
 import type { TestWorkroom } from './test-bot.ts';

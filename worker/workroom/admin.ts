@@ -6,11 +6,11 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import { sql } from '../database/statement.ts';
 import type { WorkroomApi } from '../http/api/workroom-api.ts';
-import { parseCommand } from './commands.ts';
-import { endsOf } from './decide-blockers.ts';
+import { parseCommand } from './board/commands.ts';
+import { endsOf } from './board/decide-blockers.ts';
+import { type Actor, type Item, type ItemState, openBlockers, stateOf } from './board/model.ts';
 import { makeJoinCode } from './join-codes.ts';
-import { textsOf } from './journal-event.ts';
-import { type Actor, type Item, type ItemState, openBlockers, stateOf } from './model.ts';
+import { textsOf } from './journal/journal-event.ts';
 import { readCounts, readHead, readItem, readItemPage, readView } from './read-catalog.ts';
 import type { Accepted, Workroom } from './workroom.ts';
 

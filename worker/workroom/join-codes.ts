@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { type Core, commitOrThrow } from '../core/core.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
-import { GUARD } from './append.ts';
-import { sha256 } from './chain.ts';
+import { GUARD } from './journal/append.ts';
+import { sha256 } from './journal/chain.ts';
 
 const HOUR_MS = 3_600_000;
 const CODE_BYTES = 10;

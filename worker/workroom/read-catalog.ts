@@ -1,11 +1,11 @@
 // Reads the catalog: the view that a command needs, and the lists that people see.
 import { sql } from '../database/statement.ts';
 import type { Reader } from '../database/unit.ts';
-import { entityOf } from './catalog-rows.ts';
-import type { WorkCommand } from './commands.ts';
-import { NO_TEAM } from './evolve.ts';
-import type { ItemState } from './model.ts';
-import { type Board, type Item, itemStream, type Team, type View } from './model.ts';
+import type { WorkCommand } from './board/commands.ts';
+import { NO_TEAM } from './board/evolve.ts';
+import type { ItemState } from './board/model.ts';
+import { type Board, type Item, itemStream, type Team, type View } from './board/model.ts';
+import { entityOf } from './journal/catalog-rows.ts';
 
 /** Items that a dependency may lead to. Longer chains than this are refused as a circle would be. */
 const MOST_ITEMS = 5_000;

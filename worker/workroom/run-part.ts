@@ -3,11 +3,11 @@ import type { Core } from '../core/core.ts';
 import { effectKey } from '../handling/run/cause.ts';
 import type { RunPart, RunSurface } from '../handling/run/run-part.ts';
 import type { WorkBoard, WorkCommand, WorkItem, WorkOutcome, Workroom as WorkroomPart } from '../sdk/workroom.ts';
-import { entityIn } from './catalog-rows.ts';
-import { parseCommand } from './commands.ts';
-import { boardAt, memberOf } from './decide-team.ts';
+import { parseCommand } from './board/commands.ts';
+import { boardAt, memberOf } from './board/decide-team.ts';
+import { type Actor, type Board, type Item, type Member, openBlockers, stateOf, type View } from './board/model.ts';
 import { takeJoinCode } from './join-codes.ts';
-import { type Actor, type Board, type Item, type Member, openBlockers, stateOf, type View } from './model.ts';
+import { entityIn } from './journal/catalog-rows.ts';
 import { readItem, readItemPage, readView } from './read-catalog.ts';
 import type { Outcome, Planned, Workroom } from './workroom.ts';
 

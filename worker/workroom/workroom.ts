@@ -6,14 +6,23 @@ import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
 import { type DueRow, putDue, takeDue } from '../timers/due-store.ts';
-import { append, GUARD } from './append.ts';
-import { entityIn } from './catalog-rows.ts';
-import type { WorkCommand } from './commands.ts';
-import { decide } from './decide.ts';
-import { Drafts } from './drafts.ts';
-import { announcements, type Reminding } from './due-times.ts';
-import type { CommandIdentity } from './journal-event.ts';
-import { type Actor, type Fact, HOST, itemStream, openBlockers, type Refusal, stateOf, type View } from './model.ts';
+import type { WorkCommand } from './board/commands.ts';
+import { decide } from './board/decide.ts';
+import { Drafts } from './board/drafts.ts';
+import { announcements, type Reminding } from './board/due-times.ts';
+import {
+  type Actor,
+  type Fact,
+  HOST,
+  itemStream,
+  openBlockers,
+  type Refusal,
+  stateOf,
+  type View,
+} from './board/model.ts';
+import { append, GUARD } from './journal/append.ts';
+import { entityIn } from './journal/catalog-rows.ts';
+import type { CommandIdentity } from './journal/journal-event.ts';
 import { readView } from './read-catalog.ts';
 
 /** A command that keeps losing against others is given up after so many decisions. */
@@ -105,7 +114,7 @@ export class Workroom {
     const drafts = new Drafts({ view, actor: HOST, now });
     for (const { kind, blocker, at } of found === undefined ? [] : announcements(found, this.settings())) {
       if (at > now) continue;
-      drafts.add(itemStream(item), kind, kind === 'item.overdue' ? { blocker: blocker?.id ?? null } : {});
+      drafts.add(itemStream(item), kind, kind === 'item.overdue' ? { data: { blocker: blocker?.id ?? null } } : {});
     }
     const decision = drafts.decided();
     const facts = decision.kind === 'decided' ? decision.facts : [];
@@ -141,9 +150,7 @@ export class Workroom {
 
   async #commit(planned: Planned, more: readonly Statement[]): Promise<UnitAnswer> {
     const statements = [...more, ...planned.statements, ...recordEvents(planned.events)];
-    await this.#core.point('workroom.before_commit');
     const answer = await this.#core.writer.commit({ name: 'workroom.command', statements });
-    await this.#core.point('workroom.after_commit');
     if (answer.kind === 'committed' && planned.dueAt !== undefined) this.#due(planned.dueAt);
     return answer;
   }

@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 import { copyFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { Database } from '../../../shared/sqlite.ts';
-import type { Verified } from '../../../worker/workroom/verify.ts';
-import { verifyDatabase } from '../../../worker/workroom/verify-database.ts';
-import { OPERATOR, person, type Room, teamRoom, withFile } from '../../support/workroom/room.ts';
+import type { Verified } from '../../../worker/workroom/journal/verify.ts';
+import { verifyDatabase } from '../../../worker/workroom/journal/verify-database.ts';
+import { type Cut, OPERATOR, person, type Room, teamRoom, withFile } from '../../support/workroom/room.ts';
 
 const [ann, bob, cid, eve] = ['ann', 'bob', 'cid', 'eve'].map(person) as [
   ReturnType<typeof person>,
@@ -88,6 +88,20 @@ describe('journal of the Workroom', () => {
     assert.deepEqual(await room.do(ann, { kind: 'new', board: 'web', title: 'One' }, 'same'), first);
     assert.deepEqual(room.verify().head, before);
   });
+
+  for (const where of ['before', 'after'] as const)
+    it(`makes one item of a command that is cut ${where} its commit and comes again`, async (t) => {
+      let cut: Cut | undefined;
+      const room = await teamRoom(t, () => cut);
+      cut = where;
+      const command = { kind: 'new', board: 'web', title: 'One' } as const;
+      await assert.rejects(room.do(ann, command, 'once'), /cut/);
+      cut = undefined;
+      const outcome = await room.do(ann, command, 'once');
+      assert.deepEqual(outcome, { kind: 'accepted', stream: 'item/web-1', item: 'web-1', version: 1, state: 'open' });
+      assert.deepEqual([...(await readItems(room)).keys()], ['web-1']);
+      assert.deepEqual(room.verify().faults, []);
+    });
 
   it('never leaves an item waiting for one that is done in the same moment', async (t) => {
     const room = await teamRoom(t);

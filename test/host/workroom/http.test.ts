@@ -28,7 +28,11 @@ async function command(host: Running, body: unknown): Promise<Json> {
   return json;
 }
 
-const fetchWith = (host: Running, path: string, init: RequestInit & { readonly headers?: Record<string, string> }) =>
+const fetchWith = (
+  host: Running,
+  path: string,
+  init: Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> },
+) =>
   fetch(`http://127.0.0.1:${host.app.address()?.port}${path}`, {
     ...init,
     headers: { authorization: `Bearer ${host.project.token}`, 'content-type': 'application/json', ...init.headers },

@@ -9,12 +9,13 @@ import { loadProjectState } from '../../../worker/database/project-state.ts';
 import { SqliteReader } from '../../../worker/database/reader.ts';
 import { openReadOnly } from '../../../worker/database/sqlite/connection.ts';
 import { WriterCore } from '../../../worker/database/sqlite/writer-core.ts';
+import type { Writer } from '../../../worker/database/unit.ts';
 import { GroupingWriter, inlineRunner } from '../../../worker/database/writer.ts';
 import { ManualClock } from '../../../worker/testing/manual-clock.ts';
-import type { WorkCommand } from '../../../worker/workroom/commands.ts';
-import type { Actor } from '../../../worker/workroom/model.ts';
-import type { Verified } from '../../../worker/workroom/verify.ts';
-import { verifyDatabase } from '../../../worker/workroom/verify-database.ts';
+import type { WorkCommand } from '../../../worker/workroom/board/commands.ts';
+import type { Actor } from '../../../worker/workroom/board/model.ts';
+import type { Verified } from '../../../worker/workroom/journal/verify.ts';
+import { verifyDatabase } from '../../../worker/workroom/journal/verify-database.ts';
 import { type Outcome, Workroom, type WorkroomSettings } from '../../../worker/workroom/workroom.ts';
 import { type Cleanup, temporaryProject } from '../temporary-project.ts';
 
@@ -22,6 +23,8 @@ export const HOUR_MS = 3_600_000;
 export const SETTINGS: WorkroomSettings = { stuckMs: 72 * HOUR_MS, remindMs: 24 * HOUR_MS, maxTextBytes: 16_384 };
 export const OPERATOR: Actor = { id: 'token:operator', member: undefined, isOperator: true };
 export const person = (member: string): Actor => ({ id: `member:${member}`, member, isOperator: false });
+
+export type Cut = 'before' | 'after';
 
 export interface Room {
   readonly workroom: Workroom;
@@ -34,14 +37,25 @@ export interface Room {
   verify(): Verified;
 }
 
-export async function openRoom(t: Cleanup, at = Date.parse('2026-01-05T09:00:00Z')): Promise<Room> {
+/** `cut` says where the next commit loses its process: before it, or after it and before its answer. */
+export async function openRoom(t: Cleanup, cut: () => Cut | undefined = () => undefined): Promise<Room> {
   const { path } = temporaryProject(t);
   const file = join(path, '.svc', 'data.sqlite');
   mkdirSync(join(path, '.svc'), { recursive: true });
-  const clock = new ManualClock(at);
+  const clock = new ManualClock(Date.parse('2026-01-05T09:00:00Z'));
   const writerCore = new WriterCore({ file, now: () => clock.now() });
   writerCore.open();
-  const writer = new GroupingWriter(inlineRunner(writerCore));
+  const grouping = new GroupingWriter(inlineRunner(writerCore));
+  const writer: Writer = {
+    onHead: (listener) => grouping.onHead(listener),
+    async commit(unit) {
+      const where = cut();
+      if (where === 'before') throw new Error('cut before the commit');
+      const answer = await grouping.commit(unit);
+      if (where === 'after') throw new Error('cut after the commit');
+      return answer;
+    },
+  };
   const reader = new SqliteReader(() => openReadOnly(file));
   t.after(() => {
     reader.close();
@@ -69,8 +83,8 @@ export async function openRoom(t: Cleanup, at = Date.parse('2026-01-05T09:00:00Z
 }
 
 /** A team on one board `web`: ann owns it, bob and cid work, eve reviews. */
-export async function teamRoom(t: Cleanup): Promise<Room> {
-  const room = await openRoom(t);
+export async function teamRoom(t: Cleanup, cut?: () => Cut | undefined): Promise<Room> {
+  const room = await openRoom(t, cut);
   await room.do(OPERATOR, { kind: 'board.add', board: 'web', name: 'Web site' });
   const roles = { ann: 'owner', bob: 'worker', cid: 'worker', eve: 'reviewer' } as const;
   for (const [member, role] of Object.entries(roles)) {

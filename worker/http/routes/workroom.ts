@@ -96,6 +96,7 @@ export const workroomRoutes = [
     scope: 'full',
     summary: 'A code for /work join: one use, an hour',
     body: 'Nothing',
+    changes: true,
     answers: { 200: 'JoinCode', 404: 'Problem' },
     locate,
     handle: async (exchange) => ({
@@ -150,6 +151,7 @@ export const workroomRoutes = [
     scope: 'full',
     summary: 'Proves journal and catalog now',
     body: 'Nothing',
+    changes: true,
     answers: { 200: 'Verification' },
     locate,
     handle: async (exchange) => ({ status: 200, json: await roomOf(exchange).verify() }),

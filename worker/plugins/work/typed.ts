@@ -3,7 +3,11 @@ import { readDuration } from '../../sdk/text/duration.ts';
 
 export type Asked =
   | { readonly kind: 'command'; readonly command: { readonly kind: string; readonly [key: string]: unknown } }
-  | { readonly kind: 'list'; readonly filter: 'all' | 'mine' | string }
+  | {
+      readonly kind: 'list';
+      /** `all`, `mine`, or a state. */
+      readonly filter: string;
+    }
   | { readonly kind: 'show'; readonly item: string }
   | { readonly kind: 'join'; readonly code: string }
   | { readonly kind: 'fault'; readonly text: string };

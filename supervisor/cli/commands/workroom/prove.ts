@@ -65,11 +65,7 @@ const exportIt: Command = {
       for (let after = 0; after < head.seq; ) {
         const path = `/api/workroom/events${queryOf({ after, limit: PAGE, raw: 1 })}`;
         const { events } = (await client.request('GET', path)).body as RawWorkEvents;
-        for (const event of events) {
-          const { seq, digest, hash, stream } = event;
-          if (seq > head.seq) break;
-          write(board === undefined || isOf(stream, board) ? event : { seq, digest, hash });
-        }
+        events.filter(({ seq }) => seq <= head.seq).forEach((event) => write(shownIn(event, board)));
         after = events.at(-1)?.seq ?? head.seq;
       }
       fsyncSync(descriptor);
@@ -85,8 +81,12 @@ const exportIt: Command = {
 
 export const commands: Command[] = [verify, exportIt];
 
-const isOf = (stream: string, board: string): boolean =>
-  stream === `board/${board}` || stream.startsWith(`item/${board}-`);
+/** An event of another board, or of the team, is its digest alone. */
+function shownIn(event: RawWorkEvents['events'][number], board: string | undefined): unknown {
+  const { seq, digest, hash, stream } = event;
+  const isShown = board === undefined || stream === `board/${board}` || stream.startsWith(`item/${board}-`);
+  return isShown ? event : { seq, digest, hash };
+}
 
 function headOf(text: string | undefined): { readonly seq: number; readonly hash: string } | undefined {
   if (text === undefined) return undefined;

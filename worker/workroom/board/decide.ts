@@ -40,7 +40,10 @@ function decideNew(command: CommandOf<'new'>, deciding: Deciding): Decision {
   const id = `${board.id}-${number}`;
   const drafts = new Drafts(deciding);
   const text = command.text === undefined ? {} : { text: command.text };
-  drafts.add(itemStream(id), 'item.created', { item: id, board: board.id, number }, { title: command.title, ...text });
+  drafts.add(itemStream(id), 'item.created', {
+    data: { item: id, board: board.id, number },
+    texts: { title: command.title, ...text },
+  });
   if (command.assign === undefined) return drafts.decided();
   const item = drafts.item(id);
   return decideItem({ kind: 'assign', item: id, member: command.assign }, { ...deciding, item, board, drafts });
@@ -54,7 +57,7 @@ function decideItem(command: ItemCommand, deciding: ItemDeciding): Decision {
   const mayEdit = isCreator(item, actor) || isAssignee(item, actor) || hasRole(board, actor, 'owner');
   switch (command.kind) {
     case 'comment':
-      return drafts.add(stream, 'item.commented', {}, { text: command.text }).decided();
+      return drafts.add(stream, 'item.commented', { texts: { text: command.text } }).decided();
     case 'edit': {
       if (isEnded(item)) return ended(item);
       if (!mayEdit) return refused('not_allowed', 'the creator, the assignee and owners of the board edit an item');
@@ -62,17 +65,17 @@ function decideItem(command: ItemCommand, deciding: ItemDeciding): Decision {
         ...(command.title === undefined ? {} : { title: command.title }),
         ...(command.text === undefined ? {} : { text: command.text }),
       };
-      return drafts.add(stream, 'item.edited', {}, texts).decided();
+      return drafts.add(stream, 'item.edited', { texts }).decided();
     }
     case 'due':
       if (isEnded(item)) return ended(item);
       if (!mayEdit) return refused('not_allowed', 'the creator, the assignee and owners of the board set a deadline');
-      return drafts.add(stream, 'item.due_set', { due: command.due }).decided();
+      return drafts.add(stream, 'item.due_set', { data: { due: command.due } }).decided();
     case 'cancel':
       if (isEnded(item)) return ended(item);
       if (!isCreator(item, actor) && !hasRole(board, actor, 'owner'))
         return refused('not_allowed', 'the creator and owners of the board cancel an item');
-      return drafts.add(stream, 'item.cancelled', {}, said(command)).decided();
+      return drafts.add(stream, 'item.cancelled', { texts: said(command) }).decided();
     case 'reopen':
       if (!isEnded(item)) return refused('wrong_state', `${item.id} is ${item.status}: it has not ended`);
       if (!isCreator(item, actor) && !hasRole(board, actor, 'owner'))
@@ -121,7 +124,7 @@ function decideProgress(command: Progress, { item, board, actor, view, drafts }:
         return refused('not_allowed', 'owners of the board assign; a worker assigns itself');
       if (!isOwner && item.assignee !== undefined && !isSelf)
         return refused('wrong_state', `${item.id} is with ${item.assignee}`);
-      return drafts.add(stream, 'item.assigned', { member: member.id }).decided();
+      return drafts.add(stream, 'item.assigned', { data: { member: member.id } }).decided();
     }
     case 'take': {
       const fault = needs('open');
@@ -132,7 +135,7 @@ function decideProgress(command: Progress, { item, board, actor, view, drafts }:
       if (item.assignee !== undefined && item.assignee !== actor.member)
         return refused('wrong_state', `${item.id} is with ${item.assignee}`);
       if (isHeld) return held();
-      if (item.assignee !== actor.member) drafts.add(stream, 'item.assigned', { member: actor.member });
+      if (item.assignee !== actor.member) drafts.add(stream, 'item.assigned', { data: { member: actor.member } });
       return drafts.add(stream, 'item.started').decided();
     }
     case 'drop': {
@@ -141,7 +144,7 @@ function decideProgress(command: Progress, { item, board, actor, view, drafts }:
       if (item.assignee === undefined) return refused('wrong_state', `nobody has ${item.id}`);
       if (!isOwner && !isAssignee(item, actor))
         return refused('not_allowed', 'the assignee and owners of the board drop an item');
-      return drafts.add(stream, 'item.assigned', { member: null }).decided();
+      return drafts.add(stream, 'item.assigned', { data: { member: null } }).decided();
     }
     case 'start':
     case 'submit': {
@@ -150,7 +153,7 @@ function decideProgress(command: Progress, { item, board, actor, view, drafts }:
       if (!isAssignee(item, actor)) return refused('not_allowed', `only the assignee ${command.kind}s an item`);
       if (isHeld) return held();
       if (command.kind === 'start') return drafts.add(stream, 'item.started').decided();
-      drafts.add(stream, 'item.submitted', { done: !board.review }, said(command));
+      drafts.add(stream, 'item.submitted', { data: { done: !board.review }, texts: said(command) });
       if (!board.review) drafts.freeDependents(item.id);
       return drafts.decided();
     }
@@ -161,7 +164,7 @@ function decideProgress(command: Progress, { item, board, actor, view, drafts }:
       if (!hasRole(board, actor, 'reviewer', 'owner'))
         return refused('not_allowed', `reviewers and owners of the board ${command.kind} an item`);
       if (isAssignee(item, actor)) return refused('not_allowed', 'the assignee does not review their own work');
-      if (command.kind === 'reject') return drafts.add(stream, 'item.rejected', {}, said(command)).decided();
+      if (command.kind === 'reject') return drafts.add(stream, 'item.rejected', { texts: said(command) }).decided();
       if (isHeld) return held();
       drafts.add(stream, 'item.accepted');
       drafts.freeDependents(item.id);

@@ -1,12 +1,12 @@
 // Proves the journal of a running host in slices, so that the loop is never held. A stream with a damaged event takes no command until an operator
 // releases it; the others go on.
-import type { Verification } from '../../shared/api/workroom.ts';
-import type { Core } from '../core/core.ts';
-import { turns } from '../core/turns.ts';
-import { sql, statement } from '../database/statement.ts';
-import { recordEvents } from '../events/event-history.ts';
-import type { NewEvent } from '../events/event-types.ts';
-import { readHead } from './read-catalog.ts';
+import type { Verification } from '../../../shared/api/workroom.ts';
+import type { Core } from '../../core/core.ts';
+import { turns } from '../../core/turns.ts';
+import { sql, statement } from '../../database/statement.ts';
+import { recordEvents } from '../../events/event-history.ts';
+import type { NewEvent } from '../../events/event-types.ts';
+import { readHead } from '../read-catalog.ts';
 import { JournalCheck, type JournalFault } from './verify.ts';
 
 const SLICE = 500;

@@ -1,7 +1,7 @@
 // Notes the head of the journal outside of it, in log and events: whoever writes the whole chain anew cannot take an old head back.
-import type { Core } from '../core/core.ts';
-import { recordEvents } from '../events/event-history.ts';
-import { readHead } from './read-catalog.ts';
+import type { Core } from '../../core/core.ts';
+import { recordEvents } from '../../events/event-history.ts';
+import { readHead } from '../read-catalog.ts';
 
 /** Notes the head if it has moved since `noted`. Returns the number that is noted now. */
 export async function noteHead(core: Core, noted: number): Promise<number> {

@@ -1,5 +1,5 @@
 // Commands of the Workroom: one union for chat, HTTP, the command line, jobs and plugins, and the check of what came from outside.
-import { SvcError } from '../../shared/svc-error.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
 import { BLOCKER_KINDS, type BlockerKind, ROLES, type Role } from './model.ts';
 
 /** One command for each of the kinds, with the same keys. */

@@ -1,7 +1,7 @@
 // Verifies the journal in a database file. Reads one snapshot on a connection of its own; neither a host nor a lock is needed.
-import type { Database } from '../../shared/sqlite.ts';
-import type { WorkroomEventsTable } from '../database/tables.ts';
-import type { Head } from './read-catalog.ts';
+import type { Database } from '../../../shared/sqlite.ts';
+import type { WorkroomEventsTable } from '../../database/tables.ts';
+import type { Head } from '../read-catalog.ts';
 import { JournalCheck, type Verified } from './verify.ts';
 
 export function verifyDatabase(database: Database, expect?: Head): Verified {

@@ -5,13 +5,13 @@
 //   JOURNAL-3  A decision holds only while the streams it looked at are as they were: the board, the team, items of a dependency. So no right is
 //              used that was taken back meanwhile, and no item waits for one that ended in the same moment.
 //   JOURNAL-4  The hash is computed inside the transaction, from the head. Nobody has to know the hash before.
-import type { Statement } from '../database/unit.ts';
-import { putDue, removeDue } from '../timers/due-store.ts';
+import type { Statement } from '../../database/unit.ts';
+import { putDue, removeDue } from '../../timers/due-store.ts';
+import type { Reminding } from '../board/due-times.ts';
+import type { Fact, View } from '../board/model.ts';
 import { applyFacts, catalogRow, entityIn, needsOf } from './catalog-rows.ts';
 import { CHAIN_MARK } from './chain.ts';
-import type { Reminding } from './due-times.ts';
 import { type CommandIdentity, journalEvent } from './journal-event.ts';
-import type { Fact, View } from './model.ts';
 
 export const GUARD = 'workroom';
 const ONE = { expect: 1, guard: GUARD };
@@ -112,7 +112,7 @@ interface StreamChange {
 function streamStatements({ before, view, stream, reminding, at }: StreamChange): Statement[] {
   const entity = entityIn(view, stream);
   if (entity === undefined) throw new Error(`no fold of ${stream}`);
-  const row = catalogRow(stream, entity, at, reminding);
+  const row = catalogRow({ stream, entity, at, reminding });
   const { kind, board, version, status, state, assignee, next_at, updated_at, data } = row;
   const versionBefore = versionIn(before, stream);
   const statements: Statement[] = [
@@ -153,7 +153,7 @@ function dueOf(
   const entity = entityIn(view, stream);
   if (entity?.kind !== 'item') return { statements: [], at: undefined };
   const id = `workroom/${entity.item.id}`;
-  const at = catalogRow(stream, entity, 0, reminding).next_at ?? undefined;
+  const at = catalogRow({ stream, entity, at: 0, reminding }).next_at ?? undefined;
   if (at === undefined) return { statements: [removeDue(id)], at };
   const row = { id, kind: 'workroom', at, capability: null, lane: null, data: entity.item.id } as const;
   return { statements: [putDue(row)], at };

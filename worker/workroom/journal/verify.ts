@@ -1,10 +1,10 @@
 // Proves the journal: every event hashed again, in order, against the chain; every text against its digest; the catalog against the fold.
 // Works on rows alone, so that the host, the command line and a test use the same.
-import type { WorkroomEventsTable } from '../database/tables.ts';
+import type { WorkroomEventsTable } from '../../database/tables.ts';
+import type { Head } from '../read-catalog.ts';
 import { type CatalogRow, catalogRow, type Entity, evolve } from './catalog-rows.ts';
 import { canonicalJson, chainHash, digestOf, hashBeforeFirst, textDigest } from './chain.ts';
 import { factOf, textsOf } from './journal-event.ts';
-import type { Head } from './read-catalog.ts';
 
 /**
  * - `changed`: an event is not what was hashed
@@ -108,7 +108,12 @@ export class JournalCheck {
     if (this.#damaged.has(row.stream)) return; // its events are told already
     if (entity === undefined) return this.#fault('catalog_differs', 0, row.stream);
     const last = this.#lasts.get(row.stream);
-    const folded = catalogRow(row.stream, entity, last?.at ?? 0, { stuckMs: 0, remindMs: 0 });
+    const folded = catalogRow({
+      stream: row.stream,
+      entity,
+      at: last?.at ?? 0,
+      reminding: { stuckMs: 0, remindMs: 0 },
+    });
     const differs =
       folded.version !== row.version ||
       folded.updated_at !== row.updated_at ||

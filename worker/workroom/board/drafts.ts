@@ -21,6 +21,11 @@ export interface ItemDeciding extends Deciding {
   readonly drafts: Drafts;
 }
 
+interface Drafted {
+  readonly data?: Fact['data'];
+  readonly texts?: Readonly<Record<string, string>>;
+}
+
 export class Drafts {
   readonly #deciding: Deciding;
   readonly #facts: Fact[] = [];
@@ -30,7 +35,7 @@ export class Drafts {
     this.#deciding = deciding;
   }
 
-  add(stream: string, kind: FactKind, data: Fact['data'] = {}, texts: Readonly<Record<string, string>> = {}): this {
+  add(stream: string, kind: FactKind, { data = {}, texts = {} }: Drafted = {}): this {
     this.#push(stream, kind, { data, texts, actor: this.#deciding.actor.id });
     return this;
   }

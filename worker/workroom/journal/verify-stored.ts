@@ -3,11 +3,11 @@ import { copyFileSync, createReadStream, existsSync, mkdtempSync, rmSync } from 
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { readStatePlace } from '../../shared/config/access.ts';
-import { SvcError } from '../../shared/svc-error.ts';
-import { openReadOnly } from '../database/sqlite/connection.ts';
-import type { WorkroomEventsTable } from '../database/tables.ts';
-import type { Head } from './read-catalog.ts';
+import { readStatePlace } from '../../../shared/config/access.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import { openReadOnly } from '../../database/sqlite/connection.ts';
+import type { WorkroomEventsTable } from '../../database/tables.ts';
+import type { Head } from '../read-catalog.ts';
 import { type HiddenEvent, JournalCheck, type Verified } from './verify.ts';
 import { verifyDatabase } from './verify-database.ts';
 

@@ -23,7 +23,7 @@ export function decideTeam(command: TeamCommand, deciding: Deciding): Decision {
         return refused('already_exists', `there is a board ${command.board}`);
       const data = { board: command.board, review: command.review ?? true };
       const drafts = new Drafts(deciding);
-      return drafts.add(boardStream(command.board), 'board.created', data, { name: command.name }).decided();
+      return drafts.add(boardStream(command.board), 'board.created', { data, texts: { name: command.name } }).decided();
     }
     default:
       return decideBoard(command, deciding);
@@ -43,7 +43,7 @@ function decideMember(command: MemberCommand, deciding: Deciding): Decision {
         'already_exists',
         member.removed ? `${id} was a member: choose another id` : `there is a member ${id}`,
       );
-    return drafts.add(TEAM, 'member.added', { member: id, binding: command.binding ?? null }).decided();
+    return drafts.add(TEAM, 'member.added', { data: { member: id, binding: command.binding ?? null } }).decided();
   }
   if (member === undefined || member.removed) return refused('unknown_member', `there is no member ${id}`);
   switch (command.kind) {
@@ -52,7 +52,7 @@ function decideMember(command: MemberCommand, deciding: Deciding): Decision {
       const owner = memberOf(view.team.members, command);
       if (owner !== undefined) return refused('already_exists', `this account belongs to ${owner.id}`);
       return drafts
-        .add(TEAM, 'member.linked', { member: id, endpoint: command.endpoint }, { user: command.user })
+        .add(TEAM, 'member.linked', { data: { member: id, endpoint: command.endpoint }, texts: { user: command.user } })
         .decided();
     }
     case 'member.unlink': {
@@ -60,10 +60,10 @@ function decideMember(command: MemberCommand, deciding: Deciding): Decision {
         ({ endpoint, user }) => endpoint === command.endpoint && user === command.user,
       );
       if (index < 0) return refused('unknown_member', `${id} has no such account`);
-      return drafts.add(TEAM, 'member.unlinked', { member: id, index }).decided();
+      return drafts.add(TEAM, 'member.unlinked', { data: { member: id, index } }).decided();
     }
     case 'member.remove':
-      return drafts.add(TEAM, 'member.removed', { member: id }).decided();
+      return drafts.add(TEAM, 'member.removed', { data: { member: id } }).decided();
   }
 }
 
@@ -89,7 +89,7 @@ function decideBoard(command: BoardCommand, deciding: Deciding): Decision {
     case 'board.change': {
       const name = command.name === undefined ? {} : { name: command.name };
       const data = command.review === undefined ? {} : { review: command.review };
-      return drafts.add(stream, 'board.changed', data, name).decided();
+      return drafts.add(stream, 'board.changed', { data, texts: name }).decided();
     }
     case 'board.archive':
       return drafts.add(stream, 'board.archived').decided();
@@ -102,10 +102,10 @@ function decideBoard(command: BoardCommand, deciding: Deciding): Decision {
       const owner = boardAt(view.boards, { endpoint, conversation });
       if (command.kind === 'conversation.bind') {
         if (owner !== undefined) return refused('already_exists', `this conversation belongs to board ${owner.id}`);
-        return drafts.add(stream, 'conversation.bound', { endpoint, conversation }).decided();
+        return drafts.add(stream, 'conversation.bound', { data: { endpoint, conversation } }).decided();
       }
       if (owner?.id !== board.id) return refused('wrong_state', `this conversation is not bound to board ${board.id}`);
-      return drafts.add(stream, 'conversation.unbound', { endpoint, conversation }).decided();
+      return drafts.add(stream, 'conversation.unbound', { data: { endpoint, conversation } }).decided();
     }
   }
 }
@@ -124,12 +124,12 @@ function decideRole(
   const data = { member: id, role };
   if (kind === 'role.revoke')
     return has
-      ? drafts.add(boardStream(board.id), 'role.revoked', data).decided()
+      ? drafts.add(boardStream(board.id), 'role.revoked', { data }).decided()
       : refused('wrong_state', `${id} is no ${role} of board ${board.id}`);
   const member = deciding.view.team.members[id];
   if (member === undefined || member.removed) return refused('unknown_member', `there is no member ${id}`);
   if (has) return refused('already_exists', `${id} is ${role} of board ${board.id} already`);
-  return drafts.add(boardStream(board.id), 'role.granted', data).decided();
+  return drafts.add(boardStream(board.id), 'role.granted', { data }).decided();
 }
 
 /** The board that a conversation is bound to. */

@@ -43,7 +43,7 @@ function decideBlock(command: CommandOf<'block'>, { item, view, board, drafts }:
     needs: needs ?? null,
     due: until ?? null,
   };
-  return drafts.add(itemStream(item.id), 'blocker.added', data, { reason }).decided();
+  return drafts.add(itemStream(item.id), 'blocker.added', { data, texts: { reason } }).decided();
 }
 
 /** True where `from` is `to`, or waits for it through open dependencies. */
@@ -94,7 +94,9 @@ function decideEnd(command: EndCommand, deciding: ItemDeciding): Decision {
   }
   const fault = rightFault(command, blocker, deciding);
   if (fault !== undefined) return refused('not_allowed', fault);
-  return drafts.add(itemStream(item.id), 'blocker.resolved', { blocker: blocker.id, outcome }, said(command)).decided();
+  return drafts
+    .add(itemStream(item.id), 'blocker.resolved', { data: { blocker: blocker.id, outcome }, texts: said(command) })
+    .decided();
 }
 
 /** Why the actor may not end the blocker; undefined if they may. */

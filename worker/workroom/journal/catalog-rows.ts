@@ -1,10 +1,10 @@
 // The rows of the catalog: the fold of each stream with the columns that lists ask for.
 import type { Insertable } from 'kysely';
-import type { Tables } from '../database/tables.ts';
+import type { Tables } from '../../database/tables.ts';
+import { nextAnnouncement, type Reminding } from '../board/due-times.ts';
+import { evolveBoard, evolveItem, evolveTeam, NO_TEAM } from '../board/evolve.ts';
+import { type Board, type Fact, type Item, openBlockers, stateOf, type Team, type View } from '../board/model.ts';
 import { canonicalJson } from './chain.ts';
-import { nextAnnouncement, type Reminding } from './due-times.ts';
-import { evolveBoard, evolveItem, evolveTeam, NO_TEAM } from './evolve.ts';
-import { type Board, type Fact, type Item, openBlockers, stateOf, type Team, type View } from './model.ts';
 
 export type CatalogRow = Omit<Insertable<Tables['workroom_catalog']>, 'applied_seq' | 'last_item' | 'quarantined'>;
 
@@ -13,7 +13,15 @@ export type Entity =
   | { readonly kind: 'board'; readonly board: Board }
   | { readonly kind: 'item'; readonly item: Item };
 
-export function catalogRow(stream: string, entity: Entity, at: number, reminding: Reminding): CatalogRow {
+export interface RowOf {
+  readonly stream: string;
+  readonly entity: Entity;
+  /** Time of the last fact. */
+  readonly at: number;
+  readonly reminding: Reminding;
+}
+
+export function catalogRow({ stream, entity, at, reminding }: RowOf): CatalogRow {
   const none = { board: null, status: null, state: null, assignee: null, next_at: null };
   const { version } = entity.kind === 'team' ? entity.team : entity.kind === 'board' ? entity.board : entity.item;
   const row = { stream, kind: entity.kind, version, updated_at: at };

@@ -1,7 +1,7 @@
 // A fact as an event of the journal, and back. Its texts are sealed: salted, hashed into `data`, kept beside it.
 import { randomBytes } from 'node:crypto';
+import type { Fact, FactKind } from '../board/model.ts';
 import { type ChainedEvent, canonicalJson, digestOf, type SealedText, textDigest } from './chain.ts';
-import type { Fact, FactKind } from './model.ts';
 
 const SALT_BYTES = 16;
 
