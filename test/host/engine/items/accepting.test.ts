@@ -231,6 +231,29 @@ describe('ingress', () => {
     );
   });
 
+  it('keeps what was parked until it is resumed, also when the pause changes to reject, over a restart', async (t) => {
+    const host = await engineHost(t, { modules: { echo } });
+    await host.engine.gate.set({ state: 'paused', mode: 'park' } as never, 'op');
+    await host.platform.says('parked');
+    await host.engine.gate.set({ state: 'paused', mode: 'reject' } as never, 'op');
+    await host.quiet();
+    const whileRejecting = host.platform.said('dm-ann');
+
+    const next = await host.restart(t);
+    await next.quiet();
+    const afterRestart = next.platform.said('dm-ann');
+    await next.engine.gate.set({ state: 'open' } as never, 'op');
+    await next.quiet();
+
+    assert.deepEqual([whileRejecting, afterRestart], [[], []]);
+    assert.deepEqual(next.platform.said('dm-ann'), ['you said parked']);
+    assert.deepEqual(
+      next.events('ingress.resumed').map(({ data }) => data['parked']),
+      [1],
+    );
+    assert.equal(next.engine.gate.holds, false);
+  });
+
   it('rejects what a connection brings in as well, and stores nothing of it', async (t) => {
     const host = await engineHost(t, { modules: { echo } });
 
