@@ -14,12 +14,20 @@ const changed = ({ id, operator_changes: changes }: SeenItem) =>
     .where('operator_changes', '=', changes);
 
 /** Column values after a replay, a drop and a hold. */
-export const REPLAYED = { state: 'received', attempts: 0, deaths: 0, done_at: null, next_at: null } as const;
+export const REPLAYED = {
+  state: 'received',
+  attempts: 0,
+  deaths: 0,
+  done_at: null,
+  next_at: null,
+  code: null,
+  failed_handler: null,
+} as const;
 export const dropped = (at: number, reason: string) =>
   ({ state: 'done', done_at: at, next_at: null, last_error: reason }) as const;
 
 export const held = (at: number, error: string) =>
-  ({ state: 'dead', done_at: at, next_at: null, last_error: error }) as const;
+  ({ state: 'dead', done_at: at, next_at: null, last_error: error, code: 'held', failed_handler: null }) as const;
 
 /** An open item becomes dead; a replay reopens it. */
 export const keepFromHandlers = (row: SeenItem, at: number, error: string): Statement =>

@@ -17,8 +17,8 @@ const changed = ({ id, operator_changes: changes }: SeenSend) =>
 /** Column values after a replay and a drop. */
 export const replayed = (answer: 'again' | 'done', at: number) =>
   answer === 'again'
-    ? ({ state: 'pending', attempts: 0, failures: 0, next_at: null, done_at: null, is_dropped: 0 } as const)
-    : ({ state: 'sent', done_at: at, next_at: null, is_dropped: 0 } as const);
+    ? ({ state: 'pending', attempts: 0, failures: 0, next_at: null, done_at: null, is_dropped: 0, code: null } as const)
+    : ({ state: 'sent', done_at: at, next_at: null, is_dropped: 0, code: null } as const);
 export const dropped = (at: number, reason: string) =>
   ({ state: 'dead', done_at: at, next_at: null, last_error: `dropped: ${reason}`, is_dropped: 1 }) as const;
 
@@ -29,6 +29,7 @@ export const held = (state: OutboxState, at: number, reason: string) =>
     done_at: at,
     next_at: null,
     last_error: `held: ${reason}`,
+    code: 'held',
   }) as const;
 
 /** Holds a send until it is replayed. If its call began after the operator saw it, the guard refuses. */

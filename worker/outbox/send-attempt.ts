@@ -4,6 +4,7 @@ import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { delay, within } from '../../shared/time/abort.ts';
 import { wholeWaitMs } from '../../shared/time/backoff.ts';
 import { reasonOf } from '../core/core.ts';
+import { tellDead } from '../core/dead-letter-log.ts';
 import { ownFailureIn } from '../core/own-failure.ts';
 import type { Statement } from '../database/unit.ts';
 import { type Claim, commitWith, type NextInLane } from '../lanes/claim-ahead.ts';
@@ -26,7 +27,7 @@ import {
 import { asResend, dropsResend, knowsKeys } from './resends.ts';
 import { resolveCall } from './resolve-call.ts';
 import { type SendSurface, takesAtOnce } from './send-surface.ts';
-import { type EndedSend, putOffSend, unitOf } from './send-units.ts';
+import { codeOf, type EndedSend, putOffSend, unitOf } from './send-units.ts';
 import type { Pace, SenderOptions } from './sender-options.ts';
 
 const SEND_TIMEOUT_MS = 60_000;
@@ -264,8 +265,17 @@ export class SendAttempt {
 
   async #note(row: OutboxRow, ended: EndedSend): Promise<LaneOutcome> {
     const { clock, runtimeId } = this.#options.core;
+    const { verdict } = ended;
     const { name, statements, outcome } = unitOf(row, ended, { lane: this.#item.lane, runtimeId, now: clock.now() });
-    await this.#unit(name, statements, ended.verdict.kind === 'sent' ? this.#claimOfNext(row) : undefined);
+    const isStored = await this.#unit(name, statements, verdict.kind === 'sent' ? this.#claimOfNext(row) : undefined);
+    if (isStored && (verdict.kind === 'dead' || verdict.kind === 'unknown')) {
+      const { id, endpoint } = row;
+      tellDead(this.#options.core, verdict.kind === 'dead' ? 'outbox' : 'unknown', {
+        id,
+        endpoint,
+        code: codeOf(verdict),
+      });
+    }
     return outcome;
   }
 
@@ -275,9 +285,10 @@ export class SendAttempt {
     return follower && { follower, statement: claimNextSend({ id: follower.id }) };
   }
 
-  async #unit(name: string, statements: readonly Statement[], claim?: Claim): Promise<void> {
+  /** False if an operator ended the send meanwhile: the guard `send` refuses the unit. */
+  async #unit(name: string, statements: readonly Statement[], claim?: Claim): Promise<boolean> {
     const answer = await commitWith(this.#options.core, { name, statements }, claim);
-    // Refused by the guard `send`: an operator ended the send meanwhile.
     if (answer.kind === 'refused' && answer.guard !== 'send') throw new Error(`${name} was refused: ${answer.detail}`);
+    return answer.kind === 'committed';
   }
 }
