@@ -127,7 +127,7 @@ export function createHostApi(deps: HostApiDeps): HostApi {
         return { ...file, name };
       },
     },
-    inbox: createInboxAdmin({ core, inbox, dispatcher }),
+    inbox: createInboxAdmin({ core, inbox, dispatcher, room: () => inbox.room }),
     outbox: createOutboxAdmin({ core, sender }),
     endpoints: createEndpointControl(core, engine.endpoints),
     webhooks: createWebhookControl({

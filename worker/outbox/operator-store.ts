@@ -2,6 +2,7 @@
 import { sql, statement } from '../database/statement.ts';
 import type { OutboxState } from '../database/tables.ts';
 import type { Statement } from '../database/unit.ts';
+import { BULK_GUARD } from '../inbox/bulk-change.ts';
 import { OPEN, type OutboxRow } from './outbox-store.ts';
 
 type SeenSend = Pick<OutboxRow, 'id' | 'operator_changes'>;
@@ -46,6 +47,40 @@ export function replaySend(row: SeenSend, answer: 'again' | 'done', at: number):
   const query = changed(row).set(replayed(answer, at)).where('state', 'in', ['dead', 'unknown']);
   return statement(answer === 'again' ? query.where('body', 'is not', null) : query, { expect: 1, guard: 'send' });
 }
+
+type SeenSends = readonly Pick<OutboxRow, 'seq'>[];
+
+const changedAll = (rows: SeenSends, state: 'dead' | 'unknown') =>
+  sql
+    .updateTable('outbox')
+    .set(({ eb }) => ({ operator_changes: eb('operator_changes', '+', 1) }))
+    .where(
+      'seq',
+      'in',
+      rows.map(({ seq }) => seq),
+    )
+    .where('state', '=', state)
+    .where('is_dropped', '=', 0);
+
+const all = (rows: SeenSends) => ({ expect: rows.length, guard: BULK_GUARD });
+
+interface ForMany {
+  readonly state: 'dead' | 'unknown';
+  readonly at: number;
+}
+
+/** As `replaySend`, for many sends. */
+export function replaySends(
+  rows: SeenSends,
+  { state, at, answer }: ForMany & { readonly answer: 'again' | 'done' },
+): Statement {
+  const query = changedAll(rows, state).set(replayed(answer, at));
+  return statement(answer === 'again' ? query.where('body', 'is not', null) : query, all(rows));
+}
+
+/** As `dropSend`, for many sends. */
+export const dropSends = (rows: SeenSends, { state, at, reason }: ForMany & { readonly reason: string }): Statement =>
+  statement(changedAll(rows, state).set(dropped(at, reason)), all(rows));
 
 /** A dropped send is dead and needs no further decision. */
 export const dropSend = (row: SeenSend, at: number, reason: string): Statement =>

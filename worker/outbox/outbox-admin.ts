@@ -1,12 +1,15 @@
 // Operator actions on the outbox: list, show, replay (or mark as sent), hold, drop.
+import { sql as raw } from 'kysely';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, maskedText } from '../core/core.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { ItemStore, ReasonedChange } from '../http/api/items-api.ts';
+import type { ItemStore, ReasonedChange, Selection } from '../http/api/items-api.ts';
+import { changeInBulk } from '../inbox/bulk-change.ts';
+import { readCauseGroups } from '../inbox/cause-groups.ts';
 import { iso, readItemPage, refuseStale, revisionOf, weightOf } from '../inbox/item-page.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
-import { dropped, dropSend, held, holdSend, replayed, replaySend } from './operator-store.ts';
+import { dropped, dropSend, dropSends, held, holdSend, replayed, replaySend, replaySends } from './operator-store.ts';
 import { laneOf, type OutboxRow, readSend, type SendHead } from './outbox-store.ts';
 
 export interface OutboxAdminDeps {
@@ -121,8 +124,80 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
       }
       return summary(await find(row.id), true);
     },
+    groups: (request) => readCauseGroups(core, 'outbox', request),
+    async replayMany(selection, { caller, answer, keep }) {
+      const { state } = selection;
+      refuseHandler(selection);
+      if (state === 'unknown' && answer === undefined)
+        throw new SvcError(
+          'invalid_request',
+          'a replay of unknown sends needs `answer`: nobody knows whether they went out',
+          {
+            hint: '"again" sends them once more, "done" takes them as sent',
+          },
+        );
+      const told = answer ?? 'again';
+      return changeInBulk<OutboxRow>(
+        core,
+        { table: 'outbox', selection },
+        {
+          name: 'outbox.replay_many',
+          ...(told === 'again' ? { isEligible: HAS_TEXT } : {}),
+          keep,
+          statements: (rows) => [
+            replaySends(rows, { state, at: core.clock.now(), answer: told }),
+            ...recordEvents(
+              rows.map(
+                (row) =>
+                  ({
+                    ...head(row, caller.actor),
+                    type: 'outbox.replayed',
+                    data: { item: row.id, answer: told },
+                  }) as const,
+              ),
+            ),
+          ],
+          changed: () => sender.reread(),
+        },
+      );
+    },
+    async dropMany(selection, { caller, reason, keep }) {
+      const { state } = selection;
+      refuseHandler(selection);
+      const told = maskedText(core, reason);
+      return changeInBulk<OutboxRow>(
+        core,
+        { table: 'outbox', selection },
+        {
+          name: 'outbox.drop_many',
+          keep,
+          statements: (rows) => [
+            dropSends(rows, { state, at: core.clock.now(), reason: told }),
+            ...recordEvents(
+              rows.map(
+                (row) =>
+                  ({
+                    ...head(row, caller.actor),
+                    type: 'outbox.dropped',
+                    data: { item: row.id, reason: told, was: row.state },
+                  }) as const,
+              ),
+            ),
+          ],
+          changed: () => {},
+        },
+      );
+    },
   };
   return admin;
+}
+
+const HAS_TEXT = raw<boolean>`(body IS NOT NULL)`;
+
+/** A filter that would be dropped silently could end far more than was meant. */
+function refuseHandler({ handler }: Selection): void {
+  if (handler !== undefined)
+    throw new SvcError('invalid_request', '`handler` selects items of the inbox alone: a send has none');
 }
 
 function summary(row: OutboxRow, texts: boolean): Readonly<Record<string, unknown>> {
@@ -137,6 +212,7 @@ function summary(row: OutboxRow, texts: boolean): Readonly<Record<string, unknow
     nextAt: iso(row.next_at),
     doneAt: iso(row.done_at),
     from: row.item_id,
+    code: row.code,
     ...(texts
       ? {
           ...weightOf(row),
