@@ -4,6 +4,7 @@ import type { TProperties } from 'typebox';
 import { SvcError } from '../../shared/svc-error.ts';
 import { sharedAbort, within } from '../../shared/time/abort.ts';
 import type { Timer } from '../../shared/time/clock.ts';
+import { waitText } from '../../shared/time/wait-text.ts';
 import { type Core, reasonOf } from '../core/core.ts';
 import type { FileSource } from '../files/file-source.ts';
 import { errorCode } from '../sdk/errors.ts';
@@ -80,6 +81,10 @@ export class EndpointRunner {
   #connection: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
   #link: Link<never> | undefined;
   #timer: Timer | undefined;
+  /** End of a long wait that the platform has asked for, on the monotonic clock. */
+  #slowed: { readonly until: number; readonly reason: string } | undefined;
+  /** Goes online again if the standing connection has no other trouble. */
+  #recheck: (() => void) | undefined;
   readonly #announcement: Announcement;
   readonly #sockets = new AcceptedSockets();
   readonly #files: SentFiles;
@@ -116,6 +121,26 @@ export class EndpointRunner {
   }
   accountFailed(reason: string, remedy: string): void {
     this.#step({ kind: 'account_failed', reason, remedy });
+  }
+
+  /** Sends wait because the platform has asked for `toldMs`. The account is degraded until they go out again. */
+  slowed(waitMs: number, toldMs: number): void {
+    const { clock } = this.#deps.core;
+    const until = clock.monotonic() + waitMs;
+    if (until <= (this.#slowed?.until ?? 0)) return;
+    const again = new Date(clock.now() + waitMs).toISOString();
+    this.#slowed = { until, reason: `the platform asks to wait ${waitText(toldMs)}: sends go on at ${again}` };
+    this.#tellSlowed();
+    clock.after(waitMs, () => {
+      if (this.#slowed?.until !== until) return;
+      this.#slowed = undefined;
+      this.#recheck?.();
+    });
+  }
+
+  #tellSlowed(): void {
+    if (this.#slowed !== undefined)
+      this.#step({ kind: 'troubled', code: 'platform_waits', reason: this.#slowed.reason });
   }
 
   /**
@@ -226,6 +251,8 @@ export class EndpointRunner {
       if (isOnline) return this.#well(health, { trouble: undefined }, mine);
       isOnline = true;
       mine({ kind: 'connected' });
+      this.#recheck = () => this.#well(health, {}, mine);
+      this.#tellSlowed();
       void this.#catchUp(link, health, mine); // reports its own failure
       void this.announce();
     };
@@ -257,7 +284,7 @@ export class EndpointRunner {
   /** Goes online again once no reason for `degraded` remains. */
   #well(health: Health, change: Partial<Health>, mine: (event: EndpointEvent) => void): void {
     Object.assign(health, change);
-    if (health.isBehind || health.trouble !== undefined) return;
+    if (health.isBehind || health.trouble !== undefined || this.#slowed !== undefined) return;
     mine({ kind: 'well' });
   }
 

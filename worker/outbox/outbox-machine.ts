@@ -9,13 +9,14 @@
 //   account not connected         | waiting for the endpoint, not counted
 //   bound of attempts reached     | dead                   | dead
 //
-// The platform's Retry-After is used as it is for the first two failures. After that the delay is at least the backoff, as for other failures.
+// The platform's Retry-After, up to an hour, is used as it is for the first two failures. An attempt whose answer asks for more is not counted. After that the delay is at least the backoff, as for other failures.
 //
 // The bound `outbox.maxAttempts` counts all attempts, including those cut by a crash. A send that kills the process therefore becomes a dead letter.
 // The backoff counts only attempts that ended, because a crash is not the platform's fault. Sends in hand at a process death go out one at a time
 // afterwards. At a send's second death it is set aside for a time.
 import { wholeWaitMs } from '../../shared/time/backoff.ts';
 import type { SendResult } from '../sdk/index.ts';
+import { askedWaitMs } from '../sdk/platform/asked-wait.ts';
 
 export type AttemptEnd = SendResult | { readonly kind: 'threw'; readonly reason: string } | { readonly kind: 'lost' };
 
@@ -79,7 +80,7 @@ export function judge(end: AttemptEnd, of: AttemptOf): SendVerdict {
       return { kind: 'dead', reason: end.reason, code: 'platform_refused' };
     case 'later':
       return retry(of, {
-        delayMs: laterMs(wholeWaitMs(end.afterMs), of.failures),
+        delayMs: askedWaitMs(laterMs(wholeWaitMs(end.afterMs), of.failures)),
         reason: 'the platform asks for later',
         code: 'platform_later',
       });

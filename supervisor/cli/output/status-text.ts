@@ -1,6 +1,7 @@
 // Output of `runtime status` for people.
 import type { Cut, RuntimeStatus, ToldExit } from '../../../shared/api/control.ts';
 import { formatLogLine } from '../../../shared/log/log-line.ts';
+import { waitText } from '../../../shared/time/wait-text.ts';
 import type { Printer } from '../command.ts';
 
 export interface StatusTextOptions {
@@ -69,7 +70,7 @@ function facts(status: RuntimeStatus): (readonly [string, string])[] {
 function accountsFact({ accounts }: RuntimeStatus): readonly [string, string] | undefined {
   if (accounts == null || accounts.total === 0) return undefined;
   const { total, online, others } = accounts;
-  const named = others.map(({ name, state, since }) => `${name} ${state} ${ageText(Date.now() - Date.parse(since))}`);
+  const named = others.map(({ name, state, since }) => `${name} ${state} ${waitText(Date.now() - Date.parse(since))}`);
   const more = total - online - others.length;
   const rest = [...named, ...(more > 0 ? [`and ${more} more`] : [])];
   return ['accounts', `${online} of ${total} online${rest.length === 0 ? '' : `: ${rest.join(', ')}`}`];
@@ -80,14 +81,6 @@ function deadFact({ dead }: RuntimeStatus): readonly [string, string] | undefine
   const stores = (['inbox', 'outbox'] as const).filter((store) => dead[store] > 0);
   const commands = stores.map((store) => `svc ${store} list --causes`);
   return ['dead', `${dead.inbox} in, ${dead.outbox} out: ${commands.join(', ')}`];
-}
-
-/** `45 s`, `12 min`, `3 h`, `2 d`. */
-function ageText(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1_000));
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`;
 }
 
 const HOLDERS = {
