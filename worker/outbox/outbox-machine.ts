@@ -26,6 +26,9 @@ export type SendVerdict =
   | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'dead'; readonly reason: string; readonly code: string };
 
+/** Code of a dead send whose recipient is no longer there. */
+export const RECIPIENT_GONE = 'recipient_gone';
+
 export const noResult = (limitMs: number): AttemptEnd => ({ kind: 'threw', reason: `no result within ${limitMs} ms` });
 
 /**
@@ -33,7 +36,7 @@ export const noResult = (limitMs: number): AttemptEnd => ({ kind: 'threw', reaso
  * without end. A message id that is a number becomes a text.
  */
 export function readResult(result: unknown): AttemptEnd {
-  const { kind, message, reason, afterMs, account, accountMs } = Object(result ?? {}) as Readonly<
+  const { kind, message, reason, afterMs, account, accountMs, gone } = Object(result ?? {}) as Readonly<
     Record<string, unknown>
   >;
   const id = Number.isSafeInteger(message) ? String(message) : message;
@@ -43,7 +46,10 @@ export function readResult(result: unknown): AttemptEnd {
       account === true ? { account, ...(accountMs === undefined ? {} : { accountMs: Number(accountMs) }) } : {};
     return { kind, afterMs: Number(afterMs), ...whole };
   }
-  if (kind === 'refused') return { kind, reason: typeof reason === 'string' ? reason : 'refused without a reason' };
+  if (kind === 'refused') {
+    const why = typeof reason === 'string' ? reason : 'refused without a reason';
+    return { kind, reason: why, ...(gone === true ? { gone } : {}) };
+  }
   return {
     kind: 'threw',
     reason: "send of the adapter gave no result: its kind has to be 'sent', 'later' or 'refused'",
@@ -77,7 +83,7 @@ export function judge(end: AttemptEnd, of: AttemptOf): SendVerdict {
     case 'sent':
       return { kind: 'sent', message: end.message };
     case 'refused':
-      return { kind: 'dead', reason: end.reason, code: 'platform_refused' };
+      return { kind: 'dead', reason: end.reason, code: end.gone === true ? RECIPIENT_GONE : 'platform_refused' };
     case 'later':
       return retry(of, {
         delayMs: askedWaitMs(laterMs(wholeWaitMs(end.afterMs), of.failures)),
