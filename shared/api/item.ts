@@ -89,7 +89,7 @@ export const bulkDropSchema = Type.Object(
 export const bulkResultSchema = Type.Object({
   done: Type.Integer(),
   left: Type.Integer(),
-  /** On the last page: items that a replay leaves, because their text is gone or because they need an answer. */
+  /** On the last page: items that a replay leaves, because they are held, their text is gone or they need an answer. */
   skipped: Type.Integer(),
   next: Type.Optional(Type.String()),
 });

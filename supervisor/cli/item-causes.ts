@@ -100,7 +100,7 @@ export async function changeMany(
     );
   if (skipped > 0)
     print.note(
-      `${counted(skipped)} were left as they are: their text is gone, or a step of theirs may have been done (--answer again or done)`,
+      `${counted(skipped)} were left as they are: held by an operator (--code held), without their text, or a step of theirs may have been done (--answer again or done)`,
     );
   return left > 0 ? EXIT.failed : EXIT.ok;
 }

@@ -4,21 +4,38 @@
 //                  between two pages is repeated, and finds the rest.
 //   BULK-CHANGE-2  Only items that were dead at `upTo` are changed. An item that is replayed and dies again is not replayed for ever.
 //   BULK-CHANGE-3  Between pages the host serves: a page is short, and the rest is counted in pieces.
-//   BULK-CHANGE-4  An item that somebody else changes meanwhile refuses the unit. The page is then read again.
+//   BULK-CHANGE-4  A replay of all leaves items that an operator holds: they may do harm.
+//   BULK-CHANGE-5  An item that somebody else changes meanwhile refuses the unit. The page is then read again.
 import { sql as raw } from 'kysely';
 import { SvcError } from '../../shared/svc-error.ts';
 import { readDateTime } from '../../shared/time/date-time.ts';
 import type { Core } from '../core/core.ts';
 import { sql } from '../database/statement.ts';
+import type { OutboxTable } from '../database/tables.ts';
 import type { Statement } from '../database/unit.ts';
 import type { Keep } from '../http/answer/kept-answer.ts';
 import type { BulkResult, Selection } from '../http/api/items-api.ts';
 import { handlerOf, isUndecided, type Table, UNRECORDED } from './cause-groups.ts';
+import type { InboxRow } from './inbox-store.ts';
 import { countInPieces, cursorOf, endpointsNamed, type Items } from './item-page.ts';
 
 export const BULK_ITEMS = 500;
 export const BULK_GUARD = 'items';
 const TRIES = 5;
+
+const HAS_TEXT = raw<boolean>`(body IS NOT NULL)`;
+const IS_NOT_HELD = raw<boolean>`(code IS NULL OR code <> 'held')`;
+
+/** The items that a replay puts back in line. Those that an operator holds come back only if they are named by their code. */
+export const replayable = ({ code }: Selection, needsText = true): ReturnType<typeof raw<boolean>> =>
+  raw<boolean>`(${needsText ? HAS_TEXT : raw`1`} AND ${code === undefined ? IS_NOT_HELD : raw`1`})`;
+
+/** Without the bodies, which may be large. */
+const COMMON = ['seq', 'id', 'endpoint', 'kind', 'state', 'bytes', 'correlation_id'] as const;
+const COLUMNS = { inbox: [...COMMON, 'lane'], outbox: COMMON } as const;
+
+export type BulkItem = Pick<InboxRow, (typeof COLUMNS)['inbox'][number]>;
+export type BulkSend = Pick<OutboxTable, 'id' | 'endpoint' | 'correlation_id' | 'state'> & { readonly seq: number };
 
 export interface BulkChange<Row> {
   /** Name of the unit. */
@@ -44,7 +61,7 @@ export async function changeInBulk<Row extends { readonly seq: number }>(
   const matching = await select(core, table, selection);
   const from = isEligible === undefined ? matching : matching.where(isEligible);
   for (let tries = 1; tries <= TRIES; tries += 1) {
-    const page = from.selectAll().where('seq', '>', cursorOf(selection.after ?? '0'));
+    const page = from.select(COLUMNS[table]).where('seq', '>', cursorOf(selection.after ?? '0'));
     const rows = (await core.reader.all(
       page.orderBy('seq').limit(Math.min(most, BULK_ITEMS)),
     )) as readonly unknown[] as Row[];

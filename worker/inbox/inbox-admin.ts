@@ -8,7 +8,7 @@ import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { ItemStore, ReasonedChange } from '../http/api/items-api.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
-import { BULK_ITEMS, changeInBulk } from './bulk-change.ts';
+import { BULK_ITEMS, type BulkItem, changeInBulk, replayable } from './bulk-change.ts';
 import { readCauseGroups } from './cause-groups.ts';
 import type { Inbox } from './inbox.ts';
 import { type InboxRow, type ItemHead, readRuns } from './inbox-store.ts';
@@ -72,7 +72,7 @@ export function createInboxAdmin({ core, room = () => BULK_ITEMS, ...runners }: 
     if (row === undefined) throw new SvcError('not_found', 'no inbox item has this id', { hint: 'svc inbox list' });
     return row;
   };
-  const headOf = (row: InboxRow, actor: string) => ({
+  const headOf = (row: Pick<InboxRow, 'endpoint' | 'correlation_id'>, actor: string) => ({
     at: core.clock.now(),
     runtimeId: core.runtimeId,
     endpoint: row.endpoint,
@@ -182,12 +182,13 @@ export function createInboxAdmin({ core, room = () => BULK_ITEMS, ...runners }: 
       if (selection.state !== 'dead') throw new SvcError('invalid_request', 'the inbox has dead items alone');
       const most = room();
       if (most <= 0) throw noRoom();
-      return changeInBulk<InboxRow>(
+      return changeInBulk<BulkItem>(
         core,
         { table: 'inbox', selection },
         {
           name: 'inbox.replay_many',
-          isEligible: answer === undefined ? IS_REPLAYABLE : HAS_TEXT,
+          isEligible:
+            answer === undefined ? raw<boolean>`(${replayable(selection)} AND ${HAS_NO_CALL})` : replayable(selection),
           most,
           keep,
           statements: (rows) => [
@@ -209,7 +210,7 @@ export function createInboxAdmin({ core, room = () => BULK_ITEMS, ...runners }: 
     async dropMany(selection, { caller, reason, keep }) {
       if (selection.state !== 'dead') throw new SvcError('invalid_request', 'the inbox has dead items alone');
       const told = maskedText(core, reason);
-      return changeInBulk<InboxRow>(
+      return changeInBulk<BulkItem>(
         core,
         { table: 'inbox', selection },
         {
@@ -236,12 +237,11 @@ export function createInboxAdmin({ core, room = () => BULK_ITEMS, ...runners }: 
   return admin;
 }
 
-const IS_REPLAYABLE = raw<boolean>`(body IS NOT NULL AND NOT EXISTS (
+const HAS_NO_CALL = raw<boolean>`NOT EXISTS (
   SELECT 1 FROM once_results WHERE once_results.item_id = inbox.id AND once_results.state = 'called'
-))`;
-const HAS_TEXT = raw<boolean>`(body IS NOT NULL)`;
+)`;
 
-const idsOf = (rows: readonly InboxRow[]): readonly string[] => rows.map(({ id }) => id);
+const idsOf = (rows: readonly BulkItem[]): readonly string[] => rows.map(({ id }) => id);
 
 const noRoom = (): SvcError =>
   new SvcError('inbox_full', 'the inbox has no room for replayed items: those that wait are handled first', {

@@ -1,11 +1,10 @@
 // Operator actions on the outbox: list, show, replay (or mark as sent), hold, drop.
-import { sql as raw } from 'kysely';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, maskedText } from '../core/core.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { ItemStore, ReasonedChange, Selection } from '../http/api/items-api.ts';
-import { changeInBulk } from '../inbox/bulk-change.ts';
+import { type BulkSend, changeInBulk, replayable } from '../inbox/bulk-change.ts';
 import { readCauseGroups } from '../inbox/cause-groups.ts';
 import { iso, readItemPage, refuseStale, revisionOf, weightOf } from '../inbox/item-page.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
@@ -29,7 +28,7 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
     if (row === undefined) throw new SvcError('not_found', 'no outbox item has this id', { hint: 'svc outbox list' });
     return row;
   };
-  const head = (row: OutboxRow, actor: string) => ({
+  const head = (row: Pick<OutboxRow, 'endpoint' | 'correlation_id'>, actor: string) => ({
     at: core.clock.now(),
     runtimeId: core.runtimeId,
     endpoint: row.endpoint,
@@ -137,12 +136,12 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
           },
         );
       const told = answer ?? 'again';
-      return changeInBulk<OutboxRow>(
+      return changeInBulk<BulkSend>(
         core,
         { table: 'outbox', selection },
         {
           name: 'outbox.replay_many',
-          ...(told === 'again' ? { isEligible: HAS_TEXT } : {}),
+          isEligible: replayable(selection, told === 'again'),
           keep,
           statements: (rows) => [
             replaySends(rows, { state, at: core.clock.now(), answer: told }),
@@ -165,7 +164,7 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
       const { state } = selection;
       refuseHandler(selection);
       const told = maskedText(core, reason);
-      return changeInBulk<OutboxRow>(
+      return changeInBulk<BulkSend>(
         core,
         { table: 'outbox', selection },
         {
@@ -191,8 +190,6 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
   };
   return admin;
 }
-
-const HAS_TEXT = raw<boolean>`(body IS NOT NULL)`;
 
 /** A filter that would be dropped silently could end far more than was meant. */
 function refuseHandler({ handler }: Selection): void {

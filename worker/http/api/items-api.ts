@@ -92,7 +92,7 @@ export interface BulkResult {
   readonly done: number;
   /** Items behind this page. */
   readonly left: number;
-  /** On the last page: items that a replay leaves, because their text is gone or because they need an answer. */
+  /** On the last page: items that a replay leaves, because they are held, their text is gone or they need an answer. */
   readonly skipped: number;
   /** Absent on the last page. */
   readonly next?: string;

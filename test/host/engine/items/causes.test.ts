@@ -193,6 +193,25 @@ describe('a replay of a whole cause', () => {
     assert.deepEqual([second.done, second.left], [90, 20]);
   });
 
+  it('leaves items that an operator holds, unless it names them', async (t) => {
+    const { host, works, post, groups } = await operated(t);
+    await oneDead(host);
+    await copyDead(host, 2, { code: 'held' });
+    const { asOf: upTo } = await groups('inbox');
+    works.yes = true;
+
+    const all = await (await post('/api/inbox/replay', { state: 'dead', upTo })).json();
+    const held = await (await post('/api/inbox/replay', { state: 'dead', upTo, code: 'held' })).json();
+
+    assert.deepEqual(
+      [all, held],
+      [
+        { done: 1, left: 0, skipped: 2 },
+        { done: 2, left: 0, skipped: 0 },
+      ],
+    );
+  });
+
   it('leaves items whose call may have been made, until it is told what became of them', async (t) => {
     const { host, works, post, groups } = await operated(t);
     await oneDead(host);
