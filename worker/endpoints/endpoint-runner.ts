@@ -81,6 +81,7 @@ export class EndpointRunner {
   #connection: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
   #link: Link<never> | undefined;
   #timer: Timer | undefined;
+  #downSince: number | undefined;
   /** End of a long wait that the platform has asked for, on the monotonic clock. */
   #slowed: { readonly until: number; readonly reason: string } | undefined;
   /** Goes online again if the standing connection has no other trouble. */
@@ -102,6 +103,10 @@ export class EndpointRunner {
 
   get state(): EndpointState {
     return this.#state;
+  }
+  /** When it last stopped to take sends, over all tries since. Undefined while it takes them, or is disabled. */
+  get downSince(): number | undefined {
+    return this.#downSince;
   }
   get takesDeliveries(): boolean {
     return takesDeliveries(this.#state);
@@ -214,6 +219,7 @@ export class EndpointRunner {
     const at = { now: core.clock.now(), monotonic: core.clock.monotonic(), random };
     const { state, effects } = stepEndpoint(before, event, at);
     this.#state = state;
+    this.#downSince = takesSends(state) || state.state === 'disabled' ? undefined : (this.#downSince ?? at.now);
     if (!takesDeliveries(state)) this.#sockets.clear();
     if (state.state !== before.state) this.#deps.changed(this.spec, before, state);
     for (const effect of effects) this.#execute(effect);

@@ -43,18 +43,18 @@ export const operatorApi = (parts: Parts): OperatorApi => ({
 const MOST_NAMED = 5;
 
 /** Exported for tests. */
-export function accountsOf(runners: readonly Pick<EndpointRunner, 'spec' | 'state'>[]): AccountsStatus {
+export function accountsOf(runners: readonly Pick<EndpointRunner, 'spec' | 'state' | 'downSince'>[]): AccountsStatus {
+  const sinceOf = ({ state, downSince = state.since }: Pick<EndpointRunner, 'state' | 'downSince'>): number =>
+    downSince;
   const enabled = runners.filter(({ state }) => state.state !== 'disabled');
-  const others = enabled
-    .filter(({ state }) => state.state !== 'online')
-    .toSorted((a, b) => a.state.since - b.state.since);
+  const others = enabled.filter(({ state }) => state.state !== 'online').toSorted((a, b) => sinceOf(a) - sinceOf(b));
   return {
     total: enabled.length,
     online: enabled.length - others.length,
-    others: others.slice(0, MOST_NAMED).map(({ spec, state }) => ({
-      name: spec.name,
-      state: state.state,
-      since: new Date(state.since).toISOString(),
+    others: others.slice(0, MOST_NAMED).map((runner) => ({
+      name: runner.spec.name,
+      state: runner.state.state,
+      since: new Date(sinceOf(runner)).toISOString(),
     })),
   };
 }
