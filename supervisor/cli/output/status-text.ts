@@ -1,6 +1,7 @@
 // Output of `runtime status` for people.
 import type { Cut, RuntimeStatus, ToldExit } from '../../../shared/api/control.ts';
 import { formatLogLine } from '../../../shared/log/log-line.ts';
+import { waitText } from '../../../shared/time/wait-text.ts';
 import type { Printer } from '../command.ts';
 
 export interface StatusTextOptions {
@@ -59,9 +60,27 @@ function facts(status: RuntimeStatus): (readonly [string, string])[] {
           'budget',
           `${budget.left} of ${budget.limit} starts left within ${budget.windowMs / 1_000} s${budget.nextStartAt === null ? '' : `, next start at ${budget.nextStartAt}`}`,
         ],
+    accountsFact(status),
+    deadFact(status),
     log === null ? undefined : ['log', log],
   ];
   return found.filter((fact) => fact !== undefined);
+}
+
+function accountsFact({ accounts }: RuntimeStatus): readonly [string, string] | undefined {
+  if (accounts == null || accounts.total === 0) return undefined;
+  const { total, online, others } = accounts;
+  const named = others.map(({ name, state, since }) => `${name} ${state} ${waitText(Date.now() - Date.parse(since))}`);
+  const more = total - online - others.length;
+  const rest = [...named, ...(more > 0 ? [`and ${more} more`] : [])];
+  return ['accounts', `${online} of ${total} online${rest.length === 0 ? '' : `: ${rest.join(', ')}`}`];
+}
+
+function deadFact({ dead }: RuntimeStatus): readonly [string, string] | undefined {
+  if (dead == null || dead.inbox + dead.outbox === 0) return undefined;
+  const stores = (['inbox', 'outbox'] as const).filter((store) => dead[store] > 0);
+  const commands = stores.map((store) => `svc ${store} list --causes`);
+  return ['dead', `${dead.inbox} in, ${dead.outbox} out: ${commands.join(', ')}`];
 }
 
 const HOLDERS = {

@@ -83,6 +83,19 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     database.prepare("INSERT INTO migrations VALUES (999, '0999-later', 1, 'x', 0)").run();
     database.close();
   },
+  'items.dead': ({ write, paths }) => {
+    write('.svc/data.sqlite', '');
+    chmodSync(paths.stateDir, 0o700);
+    const database = new Sqlite(paths.database);
+    migrate(database, 0);
+    database
+      .prepare(
+        `INSERT INTO inbox (id, endpoint, delivery_id, kind, lane, payload_version, sha256, bytes, received_at, state, done_at)
+         VALUES ('a', 'root/irc:irc', 'd', 'arrival', 'l', 1, '', 0, 0, 'dead', 0)`,
+      )
+      .run();
+    database.close();
+  },
   'owner.single': async (project, t) => {
     const run = startSvc(['runtime', 'start', '--mode', 'production'], { cwd: project.path });
     t.after(() => run.child.kill('SIGKILL'));

@@ -304,6 +304,15 @@ function itemStore(name: string, calls: string[]): ItemStore {
       calls.push(`${name} drop ${reason}`);
       return { ...item, state: 'done' };
     },
+    groups: async () => ({ groups: [], looked: 0, asOf: '2026-01-01T00:00:00.000Z' }),
+    replayMany: async ({ code }) => {
+      calls.push(`${name} replay all of ${code}`);
+      return { done: 1, left: 0, skipped: 0 };
+    },
+    dropMany: async ({ code }, { reason }) => {
+      calls.push(`${name} drop all of ${code} ${reason}`);
+      return { done: 1, left: 0, skipped: 0 };
+    },
   };
 }
 

@@ -45,6 +45,29 @@ const STATUS: RuntimeStatus = {
   notes: [],
 };
 
+describe('statusText about what a ready host has lost', () => {
+  it('counts dead letters and accounts, and names accounts that are not online with since when', () => {
+    const since = new Date(Date.now() - 12 * 60_000).toISOString();
+    const accounts = { total: 4, online: 3, others: [{ name: 'irc~libera', state: 'offline', since }] };
+    const facts = (status: Partial<RuntimeStatus>) =>
+      statusText({ ...STATUS, ...status }, { color, lines: 0 }).filter((line) => /^(accounts|dead) /.test(line));
+
+    assert.deepEqual(facts({ accounts, dead: { inbox: 2, outbox: 2 } }), [
+      'accounts    3 of 4 online: irc~libera offline 12 min',
+      'dead        2 in, 2 out: svc inbox list --causes, svc outbox list --causes',
+    ]);
+    assert.deepEqual(facts({ accounts: { ...accounts, online: 1 }, dead: { inbox: 0, outbox: 0 } }), [
+      'accounts    1 of 4 online: irc~libera offline 12 min, and 2 more',
+    ]);
+    assert.deepEqual(facts({ accounts: { total: 1, online: 1, others: [] } }), ['accounts    1 of 1 online']);
+    assert.deepEqual(
+      [facts({}), facts({ accounts: null, dead: null })],
+      [[], []],
+      'of an older worker, or before it serves',
+    );
+  });
+});
+
 describe('statusText', () => {
   it('names state, since when and why, budget, spare, and each end with its last words', () => {
     assert.deepEqual(statusText(STATUS, { color, lines: 2 }), [

@@ -17,6 +17,8 @@ export interface Decided {
   /** Number of effects that send something. */
   readonly sends: number;
   readonly rows: readonly NewOutboxRow[];
+  /** Parts that cannot be sent. */
+  readonly dead: readonly NewOutboxRow[];
   /** Earliest due time of the scheduled tasks. */
   readonly dueAt: number | undefined;
   readonly counts: readonly Extract<Effect, { kind: 'count' }>[];
@@ -77,7 +79,8 @@ export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decide
         break;
     }
   }
-  return { statements, events, sends, rows: send.rows, dueAt, counts, droppedReactions: send.droppedReactions };
+  const { rows, dead, droppedReactions } = send;
+  return { statements, events, sends, rows, dead, dueAt, counts, droppedReactions };
 }
 
 /** Like `decideEffects`, or the error if the content cannot be rendered: `can.text.render` is adapter code. */
