@@ -2,6 +2,8 @@
 
 import { check } from '../../sdk/schema/check.ts';
 import { fromWord, isUser, type People, readArguments, usage } from '../../sdk/text/chat-line.ts';
+import { commandIn } from '../../sdk/text/command-sign.ts';
+import { trimUnseen, trimWords } from '../../sdk/text/unseen-edges.ts';
 import type { CommandCapability } from './capabilities.ts';
 import { compilePhrase, matchPhrase, type Phrase } from './phrases.ts';
 
@@ -21,12 +23,17 @@ export function readCommand(
   text: string,
   where: { readonly prefix: string; readonly spokenTo: boolean },
 ): Exclude<TypedCommand, { kind: 'values' }> | undefined {
-  const line = text.trim();
-  if (line.startsWith(where.prefix)) {
-    const [, name = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(line.slice(where.prefix.length)) ?? [];
-    if (name === command.name || (command.spec.aliases ?? []).includes(name)) return { kind: 'line', line: rest };
-  }
-  if (!where.spokenTo || line.length > LONGEST_PHRASE) return undefined;
+  const typed = commandIn(text, where.prefix);
+  if (typed !== undefined && (typed.name === command.name || (command.spec.aliases ?? []).includes(typed.name)))
+    return { kind: 'line', line: typed.rest };
+  if (!where.spokenTo || phrasesOf(command.spec).length === 0) return undefined;
+  const line = trimUnseen(text);
+  if (line.length > LONGEST_PHRASE) return undefined;
+  const words = trimWords(line);
+  return spokenIn(command, line) ?? (words === line ? undefined : spokenIn(command, words));
+}
+
+function spokenIn(command: CommandCapability, line: string): (TypedCommand & { readonly kind: 'words' }) | undefined {
   for (const phrase of phrasesOf(command.spec)) {
     const spans = matchPhrase(phrase, line);
     if (spans === undefined) continue;
@@ -81,11 +88,16 @@ function valuesOf(
 ): Readonly<Record<string, unknown>> {
   if (typed.kind === 'values') {
     const { values, endpoint } = typed;
-    const valueOf = (name: string, value: unknown): unknown =>
-      typeof value === 'string' && isUser(properties[name]) ? { endpoint, id: value } : value;
+    const valueOf = (name: string, value: unknown): unknown => {
+      if (typeof value !== 'string') return value;
+      return isUser(properties[name]) ? { endpoint, id: value } : trimUnseen(value);
+    };
     return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, valueOf(name, value)]));
   }
   return Object.fromEntries(
-    Object.entries(typed.words).map(([name, word]) => [name, fromWord(properties[name], word, typed.people)]),
+    Object.entries(typed.words).map(([name, word]) => [
+      name,
+      fromWord(properties[name], trimUnseen(word), typed.people),
+    ]),
   );
 }

@@ -7,6 +7,7 @@ import type { Delivery } from '../../inbox/prepare-item.ts';
 import { laneName } from '../../lanes/lane-name.ts';
 import type { Arrival, Conversation, User } from '../../sdk/index.ts';
 import { plainText } from '../../sdk/message.ts';
+import { trimUnseen } from '../../sdk/text/unseen-edges.ts';
 import { readButton, readDialog, readMenuEntry } from '../handling-store.ts';
 import type { Cause } from '../run/cause.ts';
 import { fitting } from '../run/stored-data.ts';
@@ -156,7 +157,7 @@ async function readStored(
 
 /** A number that may select an entry of a listed menu. */
 const menuNumber = (arrival: Arrival): string | undefined =>
-  arrival.kind === 'message' ? /^\s*(\d{1,3})\s*$/.exec(plainText(arrival.text))?.[1] : undefined;
+  arrival.kind === 'message' ? /^\d{1,3}$/.exec(trimUnseen(plainText(arrival.text)))?.[0] : undefined;
 
 async function readPressed(core: Core, endpoint: string, arrival: Arrival): Promise<Stored['pressed']> {
   const conversation = arrival.conversation.id;

@@ -5,6 +5,7 @@ import type { UserRef } from '../message.ts';
 import { type Checked, check } from '../schema/check.ts';
 import { faultAt } from '../schema/fault.ts';
 import { isOptional } from '../schema/optional.ts';
+import { trimUnseen, UNSEEN } from './unseen-edges.ts';
 
 type Properties = Readonly<Record<string, object>>;
 
@@ -54,7 +55,7 @@ export function readArguments(properties: Properties, line: string, people?: Peo
     const [first, ...others] = rest;
     if (Object.hasOwn(given, name) || first === undefined || typeOf(schema) === 'boolean') continue;
     if (isRest(schema)) {
-      given[name] = line.slice(first.at).trim();
+      given[name] = trimUnseen(line.slice(first.at));
       rest = [];
       isWhole = true;
     } else if (typeOf(schema) === 'array' && isWhole) {
@@ -92,15 +93,18 @@ const MOST_WORDS = 1_000;
 /** Most characters of surplus words that a fault quotes. */
 const MOST_SHOWN = 200;
 
-/** Phone keyboards turn straight quotes into curly ones, and two dashes into one long dash. */
-const WORD = /"([^"]*)"|[“„]([^“„”]*)[“”]|(\S+)/g;
+/** Phone keyboards turn straight quotes into curly ones, and two dashes into one long dash. Unseen characters before a word are not part of it. */
+const WORD = new RegExp(`"([^"]*)"|[“„]([^“„”]*)[“”]|([^${UNSEEN}]\\S*)`, 'gu');
 const NAMED = /^(?:--|—)/;
 
 function wordsOf(line: string): readonly Word[] {
   const words: Word[] = [];
   for (const match of line.matchAll(WORD)) {
     const text = match[1] ?? match[2] ?? match[3] ?? '';
-    words.push({ text, at: match.index, isQuoted: match[3] === undefined });
+    const isQuoted = match[3] === undefined;
+    const bare = trimUnseen(text);
+    // Blanks in quotes were meant.
+    words.push({ text: isQuoted && bare === text.trim() ? text : bare, at: match.index, isQuoted });
     if (words.length > MOST_WORDS) break;
   }
   return words;

@@ -2,10 +2,11 @@
 
 import type { Arrival, FileRef } from '../../../sdk/index.ts';
 import { type Json, listAt, objectAt, textAt } from '../../../sdk/platform/foreign-json.ts';
+import { withoutMention } from '../../../sdk/text/segment-list.ts';
 import { filesIn, wordsIn } from '../attachments.ts';
 import { fromSlackName } from '../emoji.ts';
 import { baseOf, type Context, type Happened, messageId } from '../place.ts';
-import { mentions, withoutMention } from '../text.ts';
+import { mentions } from '../text.ts';
 
 /** One event and the fields of its envelope. */
 interface Told {
