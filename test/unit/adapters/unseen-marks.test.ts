@@ -16,7 +16,7 @@ const BEHIND = '\u2069\u200b';
 function telegramText(text: string, entity: object): unknown {
   const context = { botId: '1', username: 'the_bot', now: 0, isAdmin: () => false };
   const message = { message_id: 1, date: 1, chat: { id: -5, type: 'group' }, from: { id: 2, first_name: 'Ann' }, text };
-  const [arrival] = telegram({ update_id: 1, message: { ...message, entities: [entity] } } as never, context as never);
+  const [arrival] = telegram({ update_id: 1, message: { ...message, entities: [entity] } } as never, context);
   return arrival?.kind === 'message' && [arrival.text, arrival.addressed];
 }
 

@@ -1,5 +1,6 @@
 // Plans the steps of a stored item: reads the routing data (open dialog, pressed button) and names the handlers.
 
+import { wellFormed } from '../../../shared/log/well-formed.ts';
 import type { Core } from '../../core/core.ts';
 import type { InboxRow } from '../../inbox/inbox-store.ts';
 import type { Payload } from '../../inbox/payload.ts';
@@ -141,9 +142,9 @@ function directInput(capability: Capability | undefined, payload: Exclude<Payloa
   }
 }
 
-/** Parses JSON without `__proto__` keys. */
+/** Parses JSON without `__proto__` keys and half characters. */
 const parseJson = (text: string): unknown =>
-  JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
+  wellFormed(JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value)));
 
 async function readStored(
   { core, dialogs }: { readonly core: Core; readonly dialogs: OpenDialogs },
