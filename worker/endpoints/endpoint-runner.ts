@@ -1,6 +1,7 @@
 // Runs one account: holds its connection, passes its deliveries to the inbox and makes its sends. Carries out the effects of the endpoint state
 // machine.
 import type { TProperties } from 'typebox';
+import { withProxyNote } from '../../shared/process/proxy-variables.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { sharedAbort, within } from '../../shared/time/abort.ts';
 import type { Timer } from '../../shared/time/clock.ts';
@@ -61,6 +62,7 @@ export interface EndpointRunnerDeps {
   readonly fileUrl: (spec: EndpointSpec, file: FileRef) => string | undefined;
   /** Commands of the serving generation, for platforms with command menus. */
   readonly commands: () => readonly CommandInfo[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly random?: () => number;
 }
 
@@ -278,8 +280,12 @@ export class EndpointRunner {
       mine({ kind: 'lost', reason: 'the connection ended' });
     } catch (error) {
       if (errorCode(error) === 'account_failed') mine(this.#failed(error));
-      else mine({ kind: 'lost', reason: reasonOf(this.#deps.core, error) });
+      else mine({ kind: 'lost', reason: this.#lostReason(error) });
     }
+  }
+
+  #lostReason(error: unknown): string {
+    return withProxyNote(reasonOf(this.#deps.core, error), this.#deps.environment);
   }
 
   #failed(error: unknown): EndpointEvent {

@@ -104,6 +104,7 @@ export class Engine {
     this.endpoints = new Endpoints({
       core,
       files,
+      environment: options.environment,
       fileUrl: ({ adapter }, file) => this.links?.urlOf(file, { config: config(), adapter: adapter.name }),
       commands: () => commandInfos(this.runtime.current),
       logger: (endpoint) => scopedLog(core.log, { endpoint }),

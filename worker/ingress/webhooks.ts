@@ -7,6 +7,7 @@
 //   WEBHOOKS-4  An exception in a plugin or adapter gets 500 without detail. It is counted and reported; the platform retries.
 //   WEBHOOKS-5  Stored headers hold no secret. Some platforms send their secret as a header.
 import { ownerOf } from '../../shared/identifiers.ts';
+import { wellFormed } from '../../shared/log/well-formed.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import { checkArrivals } from '../endpoints/arrival-shapes.ts';
@@ -172,7 +173,7 @@ export class Webhooks {
     const id = this.#ask(webhook, () => deliveryIdOf(spec.delivery(request)));
     let body: unknown;
     try {
-      body = JSON.parse(text);
+      body = wellFormed(JSON.parse(text));
     } catch (error) {
       await this.#keepUnparsable(webhook.id, request, messageOf(error));
       return { status: 202, json: {} };

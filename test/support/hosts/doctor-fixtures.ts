@@ -133,6 +133,7 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     const later = Date.now() / 1_000 + 3_600;
     utimesSync(paths.workerRecord, later, later);
   },
+  'env.proxy': () => ({ env: { https_proxy: 'http://127.0.0.1:9' } }),
   'package.committed': ({ path }) => {
     execFileSync('git', ['init', '-q', path]);
   },

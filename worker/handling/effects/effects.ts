@@ -1,4 +1,6 @@
 // Turns collected effects into the statements of one transaction: sends, state, tasks, events.
+
+import { wellFormed } from '../../../shared/log/well-formed.ts';
 import { messageOf } from '../../../shared/svc-error.ts';
 import type { Statement, UnitAnswer } from '../../database/unit.ts';
 import type { NewEvent } from '../../events/event-types.ts';
@@ -72,7 +74,7 @@ export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decide
         events.push(eventOf(of, { type: 'task.cancelled', data: { task: effect.id, capability: effect.capability } }));
         break;
       case 'emit':
-        events.push(eventOf(of, { type: effect.type, data: effect.data }));
+        events.push(eventOf(of, { type: effect.type, data: wellFormed(effect.data) }));
         break;
       case 'count':
         counts.push(effect);

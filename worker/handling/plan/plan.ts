@@ -1,5 +1,6 @@
 // Plans the steps of a stored item: reads the routing data (open dialog, pressed button) and names the handlers.
 
+import { wellFormed } from '../../../shared/log/well-formed.ts';
 import type { Core } from '../../core/core.ts';
 import type { InboxRow } from '../../inbox/inbox-store.ts';
 import type { Payload } from '../../inbox/payload.ts';
@@ -7,6 +8,7 @@ import type { Delivery } from '../../inbox/prepare-item.ts';
 import { laneName } from '../../lanes/lane-name.ts';
 import type { Arrival, Conversation, User } from '../../sdk/index.ts';
 import { plainText } from '../../sdk/message.ts';
+import { trimUnseen } from '../../sdk/text/unseen-edges.ts';
 import { readButton, readDialog, readMenuEntry } from '../handling-store.ts';
 import type { Cause } from '../run/cause.ts';
 import { fitting } from '../run/stored-data.ts';
@@ -140,9 +142,9 @@ function directInput(capability: Capability | undefined, payload: Exclude<Payloa
   }
 }
 
-/** Parses JSON without `__proto__` keys. */
+/** Parses JSON without `__proto__` keys and half characters. */
 const parseJson = (text: string): unknown =>
-  JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
+  wellFormed(JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value)));
 
 async function readStored(
   { core, dialogs }: { readonly core: Core; readonly dialogs: OpenDialogs },
@@ -156,7 +158,7 @@ async function readStored(
 
 /** A number that may select an entry of a listed menu. */
 const menuNumber = (arrival: Arrival): string | undefined =>
-  arrival.kind === 'message' ? /^\s*(\d{1,3})\s*$/.exec(plainText(arrival.text))?.[1] : undefined;
+  arrival.kind === 'message' ? /^\d{1,3}$/.exec(trimUnseen(plainText(arrival.text)))?.[0] : undefined;
 
 async function readPressed(core: Core, endpoint: string, arrival: Arrival): Promise<Stored['pressed']> {
   const conversation = arrival.conversation.id;

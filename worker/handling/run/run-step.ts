@@ -4,6 +4,8 @@ import { userError } from '../../sdk/errors.ts';
 import type { Body, ChatCtx, Ctx } from '../../sdk/index.ts';
 import { check } from '../../sdk/schema/check.ts';
 import { fromWord } from '../../sdk/text/chat-line.ts';
+import { commandIn } from '../../sdk/text/command-sign.ts';
+import { trimUnseen } from '../../sdk/text/unseen-edges.ts';
 import type { Capability, DialogCapability } from '../plan/capabilities.ts';
 import { argumentsOf, type TypedCommand } from '../plan/command-line.ts';
 import { nextQuestion, openDialog, questionOf, stepsOf } from '../plan/dialogs.ts';
@@ -157,8 +159,9 @@ async function answerDialog(
   { row, text, people }: Extract<PlannedStep['step'], { kind: 'answer' }>,
 ): Promise<unknown> {
   const { ctx, run, deps, cause } = of;
-  const answer = text.trim();
-  if (new RegExp(`^(${escaped(deps.generation.commands.prefix)})?cancel$`, 'i').test(answer)) {
+  const answer = trimUnseen(text);
+  const typed = commandIn(answer, deps.generation.commands.prefix) ?? { name: answer, rest: '' };
+  if (typed.name.toLowerCase() === 'cancel' && typed.rest === '') {
     run.dialog = null;
     return 'Cancelled.';
   }
@@ -175,8 +178,6 @@ async function answerDialog(
   ctx.reply(await questionOf(dialog, { name, known: row.data }, ctx));
   return undefined;
 }
-
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** Asks the next question, or runs the dialog's handler if all answers are known. */
 async function advance(
