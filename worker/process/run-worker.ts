@@ -19,6 +19,7 @@ import { type ProjectPaths, projectPaths } from '../../shared/files/paths.ts';
 import { ensureStateFolder } from '../../shared/files/state-folder.ts';
 import { newRuntimeId, type RuntimeId } from '../../shared/identifiers.ts';
 import type { Log } from '../../shared/log/logger.ts';
+import { withoutSecrets } from '../../shared/log/redaction.ts';
 import { EXIT, type ExitCode } from '../../shared/process/exit-codes.ts';
 import { hangupIgnoredHere } from '../../shared/process/hangup.ts';
 import { coerceError, messageOf } from '../../shared/svc-error.ts';
@@ -170,6 +171,7 @@ class Worker {
   #configure(loaded: LoadedConfig): void {
     this.#config = loaded;
     this.#log.secrets.add(loaded.secrets);
+    this.#log.setProject(withoutSecrets(loaded.config.host.name, this.#log.secrets.values));
     this.#log.setLevel(loaded.config.log_level);
     for (const warning of loaded.warnings) this.#log.logger.warn({ warning }, 'configuration warning');
     this.#link?.send({ type: 'settings', settings: supervisorSettings(loaded) });
