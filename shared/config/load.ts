@@ -213,8 +213,12 @@ function named(
   paths: { readonly project: string; readonly packageJson: string },
 ): Record<string, unknown> {
   const host = isRecord(value['host']) ? value['host'] : {};
-  const name = plain(packageName(paths.packageJson) ?? basename(paths.project));
-  return { ...value, host: { name: name || 'svc', ...host } };
+  return { ...value, host: { name: defaultHostName(paths), ...host } };
+}
+
+/** The host's name while its configuration is not read, or gives none. */
+export function defaultHostName(paths: { readonly project: string; readonly packageJson: string }): string {
+  return plain(packageName(paths.packageJson) ?? basename(paths.project)) || 'svc';
 }
 
 /** Package and folder names were not written for display, so control characters become spaces. */

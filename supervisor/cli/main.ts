@@ -2,6 +2,8 @@
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { ERRORS } from '../../shared/error-codes.ts';
 import { EXIT, type ExitCode } from '../../shared/process/exit-codes.ts';
+import { hangupIgnoredHere } from '../../shared/process/hangup.ts';
+import { listenToInterrupts } from '../../shared/process/interrupts.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { COMMIT, VERSION } from '../../shared/version.ts';
 import type { CommandContext, HostClient } from './command.ts';
@@ -132,10 +134,8 @@ function contextOf(call: Call, options: Readonly<Record<string, unknown>>): Comm
     get signal() {
       if (interrupt === undefined) {
         const controller = new AbortController();
-        process.once('SIGINT', () => {
-          controller.abort();
-          process.once('SIGINT', () => end(EXIT.forced));
-        });
+        listenToInterrupts({ first: () => controller.abort(), again: () => end(EXIT.forced) });
+        if (hangupIgnoredHere(env)) process.on('SIGHUP', () => {});
         interrupt = controller;
       }
       return interrupt.signal;

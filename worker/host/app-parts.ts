@@ -28,6 +28,7 @@ import { linkKeyIn } from '../files/file-links.ts';
 import { MediaFolder } from '../files/file-store.ts';
 import { MediaRetention } from '../files/media-retention.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
+import { webhookNames } from '../ingress/webhook-addresses.ts';
 import { createMetrics, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
 import { readStoredFigures } from '../metrics/stored-figures.ts';
 import { expireGone } from '../outbox/expire-gone.ts';
@@ -284,6 +285,8 @@ export class Parts {
         eventOldest: () => facts.retention?.oldest(),
         endpoints: () =>
           engine.endpoints.all().map(({ spec, state }) => ({ id: spec.id, online: state.state === 'online' })),
+        webhooks: () => webhookNames(engine.endpoints, engine.runtime.current),
+        plugins: () => Object.keys(engine.runtime.loaded.config.plugins).map((slot) => `root/${slot}`),
         disk: () => this.disk.use(),
         ingressPaused: () => engine.gate.state && Number(engine.gate.state.state === 'paused'),
         logs: () => this.options.log.counts(),

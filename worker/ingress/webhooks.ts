@@ -18,6 +18,7 @@ import type { GenerationView } from '../handling/plan/generation-view.ts';
 import type { PluginFailed } from '../handling/run/failure.ts';
 import type { HttpReply, RawDelivery } from '../http/api/delivery-api.ts';
 import type { Accepted, Inbox } from '../inbox/inbox.ts';
+import type { WebhookOutcome } from '../metrics/closed-labels.ts';
 import type { Arrival, PlatformSocket, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';
 import { keptHeaders, weakId } from './kept-delivery.ts';
@@ -25,8 +26,6 @@ import { deliveryIdOf, isWanted, verdictOf, webhookLaneOf } from './plugin-answe
 import { receiveArrivals } from './receive-arrivals.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { takesWebhooks } from './webhook-addresses.ts';
-
-type Outcome = 'accepted' | 'duplicate' | 'ignored' | 'bad_signature' | 'unparsable' | 'rejected' | 'failed';
 
 export interface WebhooksDeps {
   readonly core: Core;
@@ -36,7 +35,7 @@ export interface WebhooksDeps {
   readonly generation: () => GenerationView | undefined;
   /** Throws if no delivery may be taken now (disk budget, drain). */
   readonly admit: () => void;
-  readonly observe: (fact: { readonly endpoint: string; readonly kind: Outcome }) => void;
+  readonly observe: (fact: { readonly endpoint: string; readonly kind: WebhookOutcome }) => void;
   /** Reports an exception of a plugin or an adapter. */
   readonly failed: (failed: PluginFailed) => void;
 }
