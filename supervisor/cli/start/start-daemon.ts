@@ -33,14 +33,19 @@ export async function startDaemon(
   const { checkProject } = await loadTasks(context);
   let loaded: LoadedConfig;
   let secretVariables: readonly string[];
+  let warnings: readonly string[];
   try {
-    ({ loaded, secretVariables } = await checkProject({ project, mode: 'production', environment: context.env }));
+    ({ loaded, secretVariables, warnings } = await checkProject({
+      project,
+      mode: 'production',
+      environment: context.env,
+    }));
   } catch (error) {
     const judged = await judgedByDaemon(project);
     if (judged === undefined) throw error;
     return join(context, { project, ...judged, timeoutMs });
   }
-  for (const warning of loaded.warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
+  for (const warning of warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
   const running = await findStaying(project);
   if (running !== undefined) return join(context, { project, running, configVersion: loaded.version, timeoutMs });
   refuseSecondOwner(project, context.env);

@@ -81,6 +81,12 @@ export const untrustedFiles: TaskModule['untrustedFiles'] = async (options) => {
   return tasks.untrustedFiles(options);
 };
 
+/** Plugins that are missing or outdated. No plugin code runs. */
+export const lookAtPlugins: TaskModule['lookAtPlugins'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.lookAtPlugins(options);
+};
+
 /** Loads the worker's one-shot tasks, which load plugin code, into this process. */
 export async function loadTasks({ end }: Pick<CommandContext, 'end'>): Promise<TaskModule> {
   const tasks: TaskModule = await import('../../../worker/task.ts');
