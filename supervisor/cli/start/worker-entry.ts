@@ -29,6 +29,9 @@ export const WORKER_OPTIONS: readonly string[] = MAJOR > 22 ? ['--max-semi-space
 const workerOptionsIn = (env: Environment): readonly string[] =>
   /max[-_]semi[-_]space[-_]size/.test(env['NODE_OPTIONS'] ?? '') ? [] : WORKER_OPTIONS;
 
+/** What `assembleOnce` reports. */
+export type OnceReport = Awaited<ReturnType<TaskModule['assembleOnce']>>;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ProgramFiles {

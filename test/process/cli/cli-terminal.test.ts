@@ -56,6 +56,25 @@ describe('on a terminal', { skip: terminalMissing() }, () => {
     assert.ok(existsSync(join(path, 'bot', 'plugins')));
   });
 
+  it('svc runtime start --once tells a person in words what a harness reads as JSON', async (t) => {
+    const { path } = temporaryProject(t, {
+      config: { plugins: { sandbox: {}, ping: {}, own: { use: './plugins/own.js' } } },
+      plugins: {
+        'own.js':
+          "import { definePlugin } from 'svc'; export default definePlugin({ name: 'own', setup(p) { p.cron('daily', { at: '30 4 * * *' }, () => {}); } });",
+      },
+    });
+    const { ended, screen } = terminal(t, ['runtime', 'start', '--once', '--mode', 'test'], path);
+
+    assert.equal(await ended, 0, screen());
+    assert.match(screen(), /would start: everything was assembled\r?\n/);
+    assert.match(screen(), /plugins +sandbox, ping, own\r?\n/);
+    assert.match(screen(), /accounts +root\/sandbox:sandbox \(sandbox\)/);
+    assert.match(screen(), /jobs +root\/own#cron\/daily at 30 4 \* \* \* \(UTC\), next \d{4}-/);
+    assert.match(screen(), /database +\.svc\/data\.sqlite is not there yet: a start makes it/);
+    assert.doesNotMatch(screen(), /[{}]/);
+  });
+
   it('svc doctor --fix asks before it changes rights, and keeps them after a no', async (t) => {
     const { path } = temporaryProject(t);
     const env = join(path, '.env');

@@ -90,6 +90,17 @@ describe('the report of --once', { concurrency: 3 }, () => {
     assert.match(found('root'), /1 Timeout is left open/);
   });
 
+  it('blames no code for work that ends by itself', async (t) => {
+    const { path } = withPlugin(
+      t,
+      setup("p.signal.addEventListener('abort', () => setImmediate(() => setImmediate(() => {})));"),
+    );
+
+    const { report } = await once(path);
+
+    assert.deepEqual(report.production, []);
+  });
+
   it('says nothing of production where everything would hold', async (t) => {
     const { path, env } = await portProject(t);
 
