@@ -6,8 +6,9 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { wrongName, wrongPort } from '../init/answer-rules.ts';
 import { type LockfileResult, makeLockfile } from '../init/lockfile.ts';
-import { svcDependency } from '../init/own-package.ts';
+import type { PackedSvc } from '../init/packed-svc.ts';
 import { type Answers, PROJECT_NODE, projectFiles } from '../init/templates.ts';
+import { refuseInWorkspace } from '../init/workspace.ts';
 import { type WrittenFile, writeProject } from '../init/write-project.ts';
 import { textArgument, textOption } from '../options.ts';
 
@@ -21,7 +22,10 @@ export const command: Command = {
   options: [
     { flags: '--name <name>', description: "Name of the package (default: the folder's name)" },
     { flags: '--port <port>', description: 'Port of the HTTP interface', default: DEFAULT_PORT },
-    { flags: '--svc <spec>', description: 'What package.json asks for: a version range, or file:../svc-0.1.0.tgz' },
+    {
+      flags: '--svc <spec>',
+      description: 'What package.json asks for, such as a version range; left out: this svc, packed into vendor/',
+    },
     { flags: '--no-sample', description: 'Without the sample plugin' },
     { flags: '--no-lockfile', description: 'Without running npm for the lockfile' },
     { flags: '--yes', description: 'Take the defaults, ask nothing' },
@@ -34,10 +38,12 @@ export const command: Command = {
     if (folder !== undefined && named !== undefined)
       throw new SvcError('usage', 'the folder is given twice: as an argument and with --project');
     const target = resolve(context.cwd, folder === undefined ? (named ?? '.') : textArgument(folder, '[folder]'));
-    const answers = await answersOf(context, target, options);
-    if (answers === undefined) return EXIT.failed;
+    refuseInWorkspace(target);
+    const asked = await answersOf(context, target, options);
+    if (asked === undefined) return EXIT.failed;
+    const { answers, packed } = await withSvc(context, asked, textOption(options, 'svc'));
     const dryRun = options['dryRun'] === true;
-    const files = writeProject(projectFiles(answers), {
+    const files = writeProject([...projectFiles(answers), ...(packed === undefined ? [] : [packed.file])], {
       folder: target,
       force: options['force'] === true,
       dryRun,
@@ -53,7 +59,7 @@ async function answersOf(
   context: CommandContext,
   target: string,
   options: Readonly<Record<string, unknown>>,
-): Promise<Answers | undefined> {
+): Promise<Omit<Answers, 'svc'> | undefined> {
   const given = {
     name: textOption(options, 'name') ?? packageNameFrom(basename(target)),
     port: Number(options['port'] ?? DEFAULT_PORT),
@@ -64,8 +70,19 @@ async function answersOf(
   if (answers === undefined) return undefined;
   const wrong = wrongName(answers.name) ?? wrongPort(answers.port);
   if (wrong !== undefined) throw new SvcError('usage', wrong);
-  const svc = typeof options['svc'] === 'string' ? options['svc'] : svcDependency(target);
-  return { ...answers, svc, token: randomBytes(TOKEN_BYTES).toString('base64url') };
+  return { ...answers, token: randomBytes(TOKEN_BYTES).toString('base64url') };
+}
+
+/** Without --svc the project gets this svc as a packed file of its own. */
+async function withSvc(
+  { env, signal, print }: CommandContext,
+  asked: Omit<Answers, 'svc'>,
+  given: string | undefined,
+): Promise<{ readonly answers: Answers; readonly packed: PackedSvc | undefined }> {
+  if (given !== undefined) return { answers: { ...asked, svc: given }, packed: undefined };
+  print.note('packing svc …');
+  const packed = await (await import('../init/packed-svc.ts')).packSvc({ env, signal });
+  return { answers: { ...asked, svc: packed.spec }, packed };
 }
 
 function packageNameFrom(folder: string): string {

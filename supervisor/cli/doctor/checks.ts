@@ -2,6 +2,7 @@
 import type { Check } from './check.ts';
 import { EDGE_CHECKS } from './edge-checks.ts';
 import { MACHINE_CHECKS } from './machine-checks.ts';
+import { PACKAGE_CHECKS } from './package-checks.ts';
 import { PLUGIN_CHECKS } from './plugin-checks.ts';
 import { PROJECT_CHECKS } from './project-checks.ts';
 import { RUNTIME_CHECKS } from './runtime-checks.ts';
@@ -9,6 +10,7 @@ import { STATE_CHECKS } from './state-checks.ts';
 
 export const CHECKS: readonly Check[] = [
   ...PROJECT_CHECKS,
+  ...PACKAGE_CHECKS,
   ...PLUGIN_CHECKS,
   ...STATE_CHECKS,
   ...RUNTIME_CHECKS,

@@ -20,7 +20,7 @@ export interface Answers {
 export interface TemplateFile {
   /** Path in the project. */
   readonly path: string;
-  readonly text: string;
+  readonly text: string | Uint8Array;
   readonly mode: 0o600 | 0o644;
 }
 

@@ -99,5 +99,5 @@ function isSame(folder: string, file: TemplateFile): boolean {
   const stats = lstatSync(path);
   if (!stats.isFile() || stats.size !== Buffer.byteLength(file.text)) return false;
   if (file.mode === 0o600 && (stats.mode & 0o077) !== 0) return false;
-  return readFileSync(path, 'utf8') === file.text;
+  return readFileSync(path).equals(Buffer.from(file.text));
 }

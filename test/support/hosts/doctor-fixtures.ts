@@ -53,6 +53,8 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     write('.env', 'HTTP_TOKEN=short-token-1\n');
     chmodSync(paths.env, 0o600);
   },
+  'package.svc': ({ write }) =>
+    write('package.json', JSON.stringify({ scripts: {}, dependencies: { svc: 'file:../svc' } })),
   'plugins.found': ({ write, port }) =>
     write('svc.config.yml', `http:\n  port: ${port}\n  token: \${HTTP_TOKEN}\nplugins:\n  remnd: {}\n`),
   'build.current': ({ path, write, port }) => {
