@@ -59,7 +59,7 @@ describe('svc init --adapter', () => {
 
       assert.deepEqual([before.code, after.code], [open.length === 0 ? EXIT.ok : EXIT.config, EXIT.ok], after.told);
       for (const one of open) {
-        assert.match(before.told, new RegExp(`${one.name}\\b`));
+        assert.match(before.told, new RegExp(`is empty: ${one.name} has no value`));
         assert.ok(output.texts.some((line) => line.includes(`put ${one.name} into .env: ${one.from}`)));
         assert.ok(read('README.md').includes(one.from));
       }

@@ -197,6 +197,11 @@ function worded(
   if (valueAt(typed, path) === undefined)
     return { path, message: `is missing; it must be ${expectation(wanted ?? {})}` };
   const reference = loaded.references.get(pointer + path);
+  if (reference?.whole === true && valueAt(typed, path) === '')
+    return {
+      path,
+      message: `is empty: ${reference.names[0] ?? ''} has no value; it must be ${expectation(wanted ?? {})}`,
+    };
   if (reference === undefined) return asWritten({ path, message }, wanted ?? {}, valueAt(typed, path));
   return { path, message: `must be ${expectation(wanted ?? {})}; ${originOf(reference)} does not fit` };
 }

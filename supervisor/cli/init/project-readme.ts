@@ -6,9 +6,12 @@ export interface ReadmeFacts {
   readonly port: number;
   readonly platforms: readonly Platform[];
   readonly sample: boolean;
+  /** What package.json asks for. */
+  readonly svc: string;
 }
 
-export function projectReadme({ name, port, platforms, sample }: ReadmeFacts): string {
+export function projectReadme({ name, port, platforms, sample, svc }: ReadmeFacts): string {
+  const isPacked = svc.startsWith('file:vendor/');
   const first = sample ? '`/hello`' : '`/ping`';
   return [
     `# ${name}`,
@@ -30,10 +33,10 @@ export function projectReadme({ name, port, platforms, sample }: ReadmeFacts): s
       ...(sample
         ? [['`plugins/`', 'the bot itself, TypeScript; `npm run build` compiles it to `dist/`'] as const]
         : []),
-      ['`vendor/`', 'svc as a packed file, committed'],
+      ...(isPacked ? [['`vendor/`', 'svc as a packed file, committed'] as const] : []),
       ['`.svc/`', 'the database and the log of the host; never committed'],
     ]),
-    'Guides: `npx svc help guides`. A newer svc: `npm install ./vendor/svc-<version>.tgz`, `npm run build`, `npx svc runtime restart`.',
+    `Guides: \`npx svc help guides\`. A newer svc: \`npm install ${isPacked ? './vendor/svc-<version>.tgz' : 'svc@<version>'}\`, \`npm run build\`, \`npx svc runtime restart\`.`,
   ]
     .join('\n\n')
     .concat('\n');
