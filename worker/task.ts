@@ -14,6 +14,7 @@ import type {
   EndpointCheck,
   EndpointCheckOptions,
   OnceReport,
+  PluginsLook,
   TaskOptions,
 } from './runtime/once-types.ts';
 
@@ -29,6 +30,8 @@ export interface TaskModule {
   openStoredItems(options: StoredItemsOptions): Promise<StoredItems | undefined>;
   /** Files that others can change, of the project and of its plugins. No code of plugins runs. */
   untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]>;
+  /** Plugins that are missing or outdated. No code of plugins runs. */
+  lookAtPlugins(options: TaskOptions): Promise<PluginsLook>;
 }
 
 /** Reads the configuration as a start would, the keys of plugins included. Throws `config_invalid`, `secret_invalid`. */
@@ -90,6 +93,9 @@ export async function untrustedFiles(options: TaskOptions): Promise<readonly Unt
   const files = await import('./runtime/loading/untrusted-files.ts');
   return files.untrustedFiles(options);
 }
+
+export const lookAtPlugins: TaskModule['lookAtPlugins'] = async (options) =>
+  (await import('./runtime/loading/look-at-plugins.ts')).lookAtPlugins(options);
 
 /** Throws what the configuration throws, and `plugin_failed` for an adapter that cannot be loaded. */
 export async function checkEndpoint(options: EndpointCheckOptions): Promise<EndpointCheck> {

@@ -76,6 +76,13 @@ export type AssembleOnce = (
   options: TaskOptions & { readonly log: Log; readonly loaded: LoadedConfig },
 ) => Promise<OnceReport>;
 
+/** Plugins as a start in production would find them. */
+export interface PluginsLook {
+  readonly missing: readonly { readonly message: string; readonly fix: string }[];
+  /** A warning for each plugin with sources newer than its compiled code. */
+  readonly stale: readonly string[];
+}
+
 export interface CheckedProject {
   readonly loaded: LoadedConfig;
   /** Warnings of the configuration and of plugins that could not be assembled. */

@@ -3,12 +3,16 @@ import type { Check } from './check.ts';
 import { DEAD_CHECKS } from './dead-checks.ts';
 import { EDGE_CHECKS } from './edge-checks.ts';
 import { MACHINE_CHECKS } from './machine-checks.ts';
+import { PACKAGE_CHECKS } from './package-checks.ts';
+import { PLUGIN_CHECKS } from './plugin-checks.ts';
 import { PROJECT_CHECKS } from './project-checks.ts';
 import { RUNTIME_CHECKS } from './runtime-checks.ts';
 import { STATE_CHECKS } from './state-checks.ts';
 
 export const CHECKS: readonly Check[] = [
   ...PROJECT_CHECKS,
+  ...PACKAGE_CHECKS,
+  ...PLUGIN_CHECKS,
   ...STATE_CHECKS,
   ...DEAD_CHECKS,
   ...RUNTIME_CHECKS,

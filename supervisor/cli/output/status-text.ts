@@ -1,6 +1,7 @@
 // Output of `runtime status` for people.
 import type { Cut, RuntimeStatus, ToldExit } from '../../../shared/api/control.ts';
 import { formatLogLine } from '../../../shared/log/log-line.ts';
+import { EXIT } from '../../../shared/process/exit-codes.ts';
 import { waitText } from '../../../shared/time/wait-text.ts';
 import type { Printer } from '../command.ts';
 
@@ -12,6 +13,20 @@ export interface StatusTextOptions {
 
 const EXITS_SHOWN = 3;
 const LINE_CHARACTERS = 300;
+
+/** The command to use next on a host that needs its operator. */
+export function nextStep({
+  state,
+  ready,
+  exits,
+}: Pick<RuntimeStatus, 'state' | 'ready' | 'exits'>): string | undefined {
+  if (state === 'failed') {
+    const cause = exits.at(-1)?.code === EXIT.config ? 'svc config check' : 'svc runtime logs --level error';
+    return `next: \`${cause}\` shows the cause; mend it, then \`svc runtime restart\` starts it again`;
+  }
+  if (state === 'deferred') return '`svc runtime restart` starts it now';
+  return state === 'running' && !ready ? 'next: `svc doctor` says what helps' : undefined;
+}
 
 export const isWell = ({ state, ready }: RuntimeStatus): boolean => state === 'running' && ready;
 
@@ -94,7 +109,7 @@ const holder = (socket: RuntimeStatus['socket']): string => (socket == null ? ''
 function endText({ at, pid, runtimeId, durationMs, reason, code, signal, detail }: ToldExit): string {
   const how = signal === null ? (code === null ? '' : ` (code ${code})`) : ` (signal ${signal})`;
   // A reporter that did not see the exit knows only the start of the next worker.
-  const when = durationMs === null ? `before ${at}` : at;
+  const when = durationMs === null ? `unseen, the next one started ${at}:` : at;
   const lived = durationMs === null ? '' : ` after ${(durationMs / 1_000).toFixed(1)} s,`;
   const why = detail === null ? '' : `: ${detail}`;
   return `ended       ${when} pid ${pid}, runtime ${runtimeId ?? 'unknown'},${lived} ${reason}${how}${why}`;

@@ -17,7 +17,7 @@ import type { CommandContext } from '../command.ts';
 import { findStaying, liveWorker, type RunningProject } from '../connect/control-client.ts';
 import { judgedByDaemon } from '../connect/running-configuration.ts';
 import { DAEMON_STOPPED, goneProcess, type WaitResult, waitForReady } from '../connect/wait-for-ready.ts';
-import { lastLines } from '../output/status-text.ts';
+import { lastLines, nextStep } from '../output/status-text.ts';
 import { refuseSecondOwner } from './second-owner.ts';
 import { loadTasks, programFiles } from './worker-entry.ts';
 
@@ -33,14 +33,19 @@ export async function startDaemon(
   const { checkProject } = await loadTasks(context);
   let loaded: LoadedConfig;
   let secretVariables: readonly string[];
+  let warnings: readonly string[];
   try {
-    ({ loaded, secretVariables } = await checkProject({ project, mode: 'production', environment: context.env }));
+    ({ loaded, secretVariables, warnings } = await checkProject({
+      project,
+      mode: 'production',
+      environment: context.env,
+    }));
   } catch (error) {
     const judged = await judgedByDaemon(project);
     if (judged === undefined) throw error;
     return join(context, { project, ...judged, timeoutMs });
   }
-  for (const warning of loaded.warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
+  for (const warning of warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
   const running = await findStaying(project);
   if (running !== undefined) return join(context, { project, running, configVersion: loaded.version, timeoutMs });
   refuseSecondOwner(project, context.env);
@@ -211,5 +216,7 @@ function tell({ print }: CommandContext, { project, result, already, since }: Ou
   const end = status?.exits.at(-1);
   if (!ready && status?.state !== 'running' && end !== undefined && end.at >= since)
     for (const line of lastLines(end, { color: print.color, lines: LINES_SHOWN })) print.note(line);
+  const step = ready || status === undefined ? undefined : nextStep(status);
+  if (step !== undefined) print.note(step);
   return ready ? EXIT.ok : EXIT.failed;
 }

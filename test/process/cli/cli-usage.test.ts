@@ -11,6 +11,10 @@ import { temporaryProject } from '../../support/temporary-project.ts';
 const USAGE_ERRORS: readonly (readonly [string, RegExp])[] = [
   ['rutime', /^svc: unknown command 'rutime'; did you mean 'runtime'\?\n$/],
   ['agents list', /^svc: unknown command 'agents'\n +known are .*runtime/],
+  ['start', /^svc: unknown command 'start'; did you mean 'svc runtime start', or 'svc service start'\?\n$/],
+  ['restrat', /^svc: unknown command 'restrat'; did you mean 'svc runtime restart'\?\n$/],
+  ['check', /^svc: unknown command 'check'; did you mean 'svc config check'\?\n$/],
+  ['run', /^svc: unknown command 'run'; did you mean 'svc runtime start'\?\n$/],
   ['runtime strat', /did you mean 'start'\?/],
   ['runtime', /^svc: svc runtime needs one of start, stop, restart, reload, status, logs\n$/],
   ['runtime --json=1', /^svc: svc runtime needs one of start/],

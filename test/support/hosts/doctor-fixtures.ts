@@ -53,6 +53,17 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     write('.env', 'HTTP_TOKEN=short-token-1\n');
     chmodSync(paths.env, 0o600);
   },
+  'package.svc': ({ write }) =>
+    write('package.json', JSON.stringify({ scripts: {}, dependencies: { svc: 'file:../svc' } })),
+  'plugins.found': ({ write, port }) =>
+    write('svc.config.yml', `http:\n  port: ${port}\n  token: \${HTTP_TOKEN}\nplugins:\n  remnd: {}\n`),
+  'build.current': ({ path, write, port }) => {
+    write('dist/plugins/own.js', '');
+    write('plugins/own.ts', '');
+    utimesSync(`${path}/dist/plugins/own.js`, 1_000_000, 1_000_000);
+    const own = 'plugins:\n  own: {use: ./plugins/own}\n';
+    write('svc.config.yml', `http:\n  port: ${port}\n  token: \${HTTP_TOKEN}\n${own}`);
+  },
   'http.port': async ({ port }, t) => {
     const server = createServer().listen(port, '127.0.0.1');
     t.after(() => server.close());

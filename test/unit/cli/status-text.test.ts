@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
-import { statusText } from '../../../supervisor/cli/output/status-text.ts';
+import { nextStep, statusText } from '../../../supervisor/cli/output/status-text.ts';
 
 const same = (text: string): string => text;
 const color = { good: same, bad: same, warn: same, dim: same, bold: same };
@@ -80,6 +80,30 @@ describe('statusText', () => {
       '            two',
       '            three',
     ]);
+  });
+
+  it('offers the next step where the host waits for its operator', () => {
+    const [exit] = STATUS.exits;
+    const step = (state: string, { ready = false, code = 1 }: { ready?: boolean; code?: number } = {}) =>
+      nextStep({ state, ready, exits: exit === undefined ? [] : [{ ...exit, code }] });
+
+    assert.equal(
+      step('failed'),
+      'next: `svc runtime logs --level error` shows the cause; mend it, then `svc runtime restart` starts it again',
+    );
+    assert.match(step('failed', { code: 78 }) ?? '', /^next: `svc config check` shows the cause;/);
+    assert.equal(step('running'), 'next: `svc doctor` says what helps');
+    assert.deepEqual([step('running', { ready: true }), step('backing_off')], [undefined, undefined]);
+  });
+
+  it('does not take the start of the next worker for the time of an end that nobody saw', () => {
+    const [exit] = STATUS.exits;
+    const unseen = { ...STATUS, exits: exit === undefined ? [] : [{ ...exit, durationMs: null, detail: null }] };
+
+    assert.match(
+      statusText(unseen, { color, lines: 0 }).at(-1) ?? '',
+      /^ended       unseen, the next one started 2026-01-01T00:00:00\.000Z: pid 8, /,
+    );
   });
 
   it('tells of each end the code or the signal, and neither where nobody saw it', () => {

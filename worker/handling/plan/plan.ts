@@ -121,21 +121,26 @@ function directStep(
 
 /** Stored data, checked against the schema of the current code. Data that does not fit is an error. */
 function directInput(capability: Capability | undefined, payload: Exclude<Payload, { kind: 'arrival' }>): unknown {
+  const id = capability?.id ?? 'a plugin';
   switch (payload.kind) {
     case 'task':
       return fitting(
         { type: 'object', properties: capability?.kind === 'task' ? capability.spec.data : {} },
         payload.data,
+        { what: `the data of ${id}` },
       );
     case 'webhook':
       return {
         headers: payload.headers,
-        body: fitting(capability?.kind === 'webhook' ? capability.spec.body : {}, parseJson(payload.text)),
+        body: fitting(capability?.kind === 'webhook' ? capability.spec.body : {}, parseJson(payload.text), {
+          what: `the body for ${id}`,
+          remedy: 'it came so from its sender: mend that, or widen the schema, reload, then svc inbox replay',
+        }),
       };
     case 'event':
       if (payload.missed !== undefined) return payload.missed;
       return capability?.kind === 'subscribe' && capability.spec.schema !== undefined
-        ? fitting(capability.spec.schema, payload.data)
+        ? fitting(capability.spec.schema, payload.data, { what: `the event for ${id}` })
         : payload.data;
     case 'cron':
       return payload.due;

@@ -117,8 +117,12 @@ async function callOf(of: Invocation): Promise<unknown> {
       return call(planned.event);
     case 'command':
       return call(await commandInput(of, planned.capability, planned.typed));
-    case 'action':
-      return call(fitting({ type: 'object', properties: planned.capability.spec.data }, planned.data));
+    case 'action': {
+      const { id, spec } = planned.capability;
+      return call(
+        fitting({ type: 'object', properties: spec.data }, planned.data, { what: `the data of a button for ${id}` }),
+      );
+    }
     case 'answer':
       return answerDialog(of, planned.capability, planned);
     case 'direct':
@@ -192,5 +196,7 @@ async function advance(
     return undefined;
   }
   run.dialog = null;
-  return dialog.run(ctx, fitting({ type: 'object', properties: dialog.spec.answers }, known) as never);
+  const { id, spec } = dialog;
+  const answers = fitting({ type: 'object', properties: spec.answers }, known, { what: `the answers to ${id}` });
+  return dialog.run(ctx, answers as never);
 }

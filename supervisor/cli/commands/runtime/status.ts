@@ -15,7 +15,7 @@ import {
   workerRecord,
 } from '../../connect/control-client.ts';
 import { countOption } from '../../options.ts';
-import { cutText, isWell, statusText } from '../../output/status-text.ts';
+import { cutText, isWell, nextStep, statusText } from '../../output/status-text.ts';
 import { holdsConfig } from '../../project-lookup.ts';
 
 /** A worker takes the writer lock shortly before it answers. This limit exceeds that time even on a busy machine. */
@@ -37,14 +37,14 @@ export const command: Command = {
     // A stopped supervisor answers for another moment, but nothing runs any more.
     if (running === undefined || running.status.state === 'stopped') return nothing(folder, print);
     const { status } = running;
+    const told = { ...status, ...(await toldByWorker(running)) };
     const notes = [
       ...status.notes,
       ...renewal(status.supervisorVersion),
       ...missingSocket(running),
       ...missingConfig(folder),
-      ...(status.state === 'deferred' ? ['`svc runtime restart` starts it now'] : []),
+      ...[nextStep(told)].filter((step) => step !== undefined),
     ];
-    const told = { ...status, ...(await toldByWorker(running)) };
     print.json({ ...told, notes });
     for (const line of statusText(told, { color: print.color, lines })) print.text(line);
     for (const note of notes) print.note(print.color.warn(note));
