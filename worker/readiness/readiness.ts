@@ -21,6 +21,7 @@ export class Readiness {
     this.#deps = deps;
   }
 
+  /** Until then the host is not ready, whatever the checks say: requests wait. */
   started(): void {
     if (this.#phase === 'starting') this.#phase = 'running';
     this.look();
@@ -32,7 +33,7 @@ export class Readiness {
   }
 
   get ready(): boolean {
-    return this.#phase !== 'draining' && this.#findings().every(({ ready }) => ready);
+    return this.#phase === 'running' && this.#findings().every(({ ready }) => ready);
   }
 
   /** Evaluates the checks and reports a change. */
@@ -49,10 +50,8 @@ export class Readiness {
     const at = new Date(clock.now()).toISOString();
     const findings = this.#findings();
     const checks = findings.map((finding) => ({ ...finding, since: this.#sinceOf(finding, at) }));
-    const allReady = checks.every(({ ready }) => ready);
-    const ready = allReady && this.#phase !== 'draining';
-    const state =
-      this.#phase === 'draining' ? 'draining' : ready ? 'ready' : this.#phase === 'starting' ? 'starting' : 'not_ready';
+    const ready = this.#phase === 'running' && checks.every((check) => check.ready);
+    const state = this.#phase === 'running' ? (ready ? 'ready' : 'not_ready') : this.#phase;
     return {
       schema: READINESS_SCHEMA,
       ready,

@@ -99,6 +99,6 @@ describe('readiness', () => {
 
     assert.equal(readiness.ready, false);
     assert.ok(readiness.report().checks.every(({ ready }) => ready));
-    assert.deepEqual(told, ['ready true', 'draining false']);
+    assert.deepEqual(told, ['starting false', 'ready true', 'draining false']);
   });
 });
