@@ -31,6 +31,8 @@ export interface LoaderOptions extends FileRules {
   /** Limit of silence while a module loads, in milliseconds. Default 15 s, shorter than the limit of a start. */
   readonly importLimitMs?: number;
   readonly importClock?: Clock;
+  /** Loads only what is part of svc. Other plugins are looked for, and their files judged. */
+  readonly builtInOnly?: true;
   /** Called before a module is loaded, with its paths. The process cannot apply changes of these files from then on. */
   readonly loading?: (paths: readonly string[]) => void;
 }
@@ -49,13 +51,17 @@ export function resolvePlugin(use: string, options: LoaderOptions): FoundPlugin 
     : { source: 'built-in', load: builtIn };
 }
 
-/** Throws as `resolvePlugin` does, and `config_invalid` for files that other users can change. */
-export async function loadPlugin(use: string, options: LoaderOptions): Promise<LoadedModule> {
+/**
+ * Throws as `resolvePlugin` does, and `config_invalid` for files that other users can change. Undefined if `builtInOnly` leaves the plugin
+ * unloaded.
+ */
+export async function loadPlugin(use: string, options: LoaderOptions): Promise<LoadedModule | undefined> {
   const found = resolvePlugin(use, options);
   const { source } = found;
   if (source === 'built-in') return { module: await found.load(), source };
   const { file } = found;
   refuseUntrusted(found, options);
+  if (options.builtInOnly === true) return undefined;
   if (source === 'project' && options.mode !== 'production')
     return { module: await importFresh(file, use, options), source };
   options.loading?.(source === 'project' ? codeOf(file) : [file]);
