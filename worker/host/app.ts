@@ -242,7 +242,7 @@ class Host implements App {
     const step = (name: string, ms: number, work: () => Promise<unknown>): Promise<void> =>
       this.#step({ name, ms, cut: (reason) => add({ name, count: null, reason }) }, work);
     engine.dispatcher.rest(); // new messages are left to the next start: a handler begun now would only be cut
-    await this.#http.leaveHeldSocket();
+    await this.#http.leaveHeldSocket(left('received'));
     await turns(ANSWER_TURNS); // requests already received are served
     facts.draining = true;
     this.#http.beginNothing();

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { createHttpServer } from '../../../worker/http/server/server.ts';
+import { StartGate } from '../../../worker/http/server/start-gate.ts';
 import { freePort } from '../../support/free-port.ts';
 import { FULL_TOKEN, fakeHostPort } from '../../support/hosts/fake-host-port.ts';
 import { type ServerUnderTest, startHttp } from '../../support/http/http-server.ts';
@@ -12,6 +13,8 @@ import { until } from '../../support/until.ts';
 
 const full = `Authorization: Bearer ${FULL_TOKEN}`;
 
+/** More than begin in one turn. */
+const MANY = 300;
 const QUIET = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 describe('listening and draining', () => {
@@ -86,13 +89,35 @@ describe('listening and draining', () => {
     const underWay = server.raw('GET /api/system/status', [full]);
     await until(() => held.isAsked, { what: 'the request' });
 
-    await server.http.leaveHeldSocket();
+    await server.http.leaveHeldSocket(60_000);
     const isListening = server.http.server.listening;
     held.release();
 
     assert.equal((await underWay).status, 200);
     assert.equal(isListening, false);
     await server.http.drain(120_000);
+  });
+
+  it('begins all that it has accepted from a held socket, however much that is', async (t) => {
+    const gate = new StartGate();
+    const server = await startHttp(t, { isHeld: true, gate });
+    let arrived = 0;
+    server.http.server.on('request', () => (arrived += 1));
+    const answers = Array.from({ length: MANY }, () =>
+      server.raw('POST /api/system/restart', [full, 'Content-Length: 0']),
+    );
+    await until(() => arrived === MANY, { what: 'all requests' });
+    gate.open();
+    await new Promise((resolve) => setImmediate(resolve));
+    const begun = server.host.calls.length;
+
+    await server.http.leaveHeldSocket(60_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    server.http.beginNothing();
+
+    const statuses = new Set((await Promise.all(answers)).map(({ status }) => status));
+    assert.ok(begun < MANY, `${begun} had begun before`);
+    assert.deepEqual([...statuses], [202]);
   });
 
   it('comes after the first request of who has connected, for a moment', async (t) => {
@@ -103,7 +128,7 @@ describe('listening and draining', () => {
     await accepted;
     let isStopped = false;
 
-    const stopped = server.http.leaveHeldSocket().then(() => (isStopped = true));
+    const stopped = server.http.leaveHeldSocket(60_000).then(() => (isStopped = true));
     const before = isStopped;
     socket.write(requestText('POST /api/system/restart', [full, 'Content-Length: 0']));
     const [answer] = (await once(socket, 'data')) as [Buffer];

@@ -66,9 +66,9 @@ export interface HttpServer {
   tokensChanged(): void;
   /**
    * If an owner holds the socket: accepts no more connections, which wait for the next worker. Resolves once the connections just accepted
-   * have sent a request, or after 50 ms. An own address stays open.
+   * have sent a request, 50 ms at most, and all requests have begun, `limitMs` at most. An own address stays open.
    */
-  leaveHeldSocket(): Promise<void>;
+  leaveHeldSocket(limitMs: number): Promise<void>;
   /** From now on whatever would begin something is answered with 503 `draining`, also what waits for the start. */
   beginNothing(): void;
   /** Drains within `limitMs` (default 5,000): begins nothing and waits for running requests. Coalesced. */
@@ -105,11 +105,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     settings: () => port.settings(),
     onRefused: (address) => observeRefused(port, UNANSWERED, address),
   });
-  attachTraffic(parts, limits);
+  const turns = attachTraffic(parts, limits);
   const point = new ListenPoint(options.listen, (message) => options.log.warn({}, message));
   /** Waits a moment for the requests of connections that were accepted just now, and for their answers. */
-  const settled = async (isUnsettled: () => boolean): Promise<void> => {
-    const endsAt = performance.now() + FIRST_WORDS_MS;
+  const settled = async (isUnsettled: () => boolean, limitMs = FIRST_WORDS_MS): Promise<void> => {
+    const endsAt = performance.now() + limitMs;
     while (isUnsettled() && performance.now() < endsAt) await sleep(1);
   };
   const beginNothing = (): void => {
@@ -124,10 +124,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return point.listen(server);
     },
     tokensChanged: () => port.events.closeRevoked(authenticator.validActors(port.settings().tokens)),
-    leaveHeldSocket: async () => {
+    leaveHeldSocket: async (limitMs) => {
       if (!point.isHeld) return;
       server.close();
       await settled(() => limits.silent > 0);
+      await settled(() => turns.waiting > 0, limitMs);
     },
     drain: (limitMs = 5_000) => {
       beginNothing();

@@ -36,7 +36,8 @@ export interface TrafficParts extends GateParts {
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-export function attachTraffic(parts: TrafficParts, limits: ConnectionLimits): void {
+/** Returns the turns in which requests begin. */
+export function attachTraffic(parts: TrafficParts, limits: ConnectionLimits): RequestTurns {
   const { server, port, addresses, answers } = parts;
   const turns = new RequestTurns();
   const faults = new ConnectionFaults(server, {
@@ -69,6 +70,7 @@ export function attachTraffic(parts: TrafficParts, limits: ConnectionLimits): vo
     const onAnswered: Handle = (asked, response) => observeRequest(port, asked, response);
     void serveUpgrade({ ...parts, onAnswered }, { request, socket, head, earlier }); // never throws
   });
+  return turns;
 }
 
 /** Hands the socket to a new parser, which reads the kept bytes first. */
