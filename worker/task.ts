@@ -11,6 +11,7 @@ import type { StoredSchema } from './database/stored-schema.ts';
 import type { StoredItems, StoredItemsOptions } from './host/stored-items.ts';
 import type {
   CheckedProject,
+  CheckOptions,
   EndpointCheck,
   EndpointCheckOptions,
   OnceReport,
@@ -19,7 +20,7 @@ import type {
 } from './runtime/once-types.ts';
 
 export interface TaskModule {
-  checkProject(options: TaskOptions): Promise<CheckedProject>;
+  checkProject(options: CheckOptions): Promise<CheckedProject>;
   assembleOnce(options: TaskOptions): Promise<OnceReport>;
   checkEndpoint(options: EndpointCheckOptions): Promise<EndpointCheck>;
   /** Of what is told to `secrets`: masks a text. */
@@ -35,11 +36,13 @@ export interface TaskModule {
 }
 
 /** Reads the configuration as a start would, the keys of plugins included. Throws `config_invalid`, `secret_invalid`. */
-export async function checkProject(options: TaskOptions): Promise<CheckedProject> {
+export async function checkProject(options: CheckOptions): Promise<CheckedProject> {
   const { project, mode, environment } = options;
   const loaded = loadConfig({ project, mode, environment, servesNothing: true });
   const { checkPlugins } = await import('./runtime/loading/assemble-once.ts');
-  const { warnings, ...checked } = await bounded(options, loaded, () => checkPlugins({ ...options, loaded }));
+  const { end: _, ...unwatched } = options;
+  const watched = options.builtInOnly === true ? unwatched : options;
+  const { warnings, ...checked } = await bounded(watched, loaded, () => checkPlugins({ ...options, loaded }));
   const { accounts, secretVariables } = checked;
   return { loaded, warnings: [...loaded.warnings, ...warnings], accounts, secretVariables };
 }

@@ -17,6 +17,11 @@ export interface TaskOptions {
   readonly secrets?: (texts: readonly string[]) => void;
 }
 
+export interface CheckOptions extends TaskOptions {
+  /** Loads no code of the project or of packages: a process that is started next does. Their keys are not judged. */
+  readonly builtInOnly?: true;
+}
+
 export interface OnceFault {
   /** Plugin, endpoint, selector, or the path of a key. */
   readonly component: string;

@@ -127,7 +127,13 @@ export type Arrival = ArrivalBase &
         readonly line?: string;
       }
     | { readonly kind: 'pressed'; readonly message: string; readonly token: string }
-    | { readonly kind: 'other'; readonly type: string; readonly raw: unknown }
+    | {
+        readonly kind: 'other';
+        readonly type: string;
+        readonly raw: unknown;
+        /** Why it is not one of the other kinds, if its sender probably meant one. The host logs it once a minute. Without user content. */
+        readonly fault?: string;
+      }
     | { readonly kind: 'reaction'; readonly message: string; readonly emoji: string; readonly on: boolean }
     | { readonly kind: 'member'; readonly who: string; readonly change: 'joined' | 'left' }
   );

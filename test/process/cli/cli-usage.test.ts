@@ -33,6 +33,8 @@ const USAGE_ERRORS: readonly (readonly [string, RegExp])[] = [
   ['doctor --live https://host.example --only node.version', /^svc: --live and --only do not go together\n/],
   ['service install --print --dry-run', /^svc: --print and --dry-run exclude each other\n/],
   ['runtime start --once --mode production', /--once takes --mode test/],
+  ['runtime start --mode test', /--mode test goes with --once/],
+  ['runtime start --mode test --no-watch', /--mode test goes with --once/],
   ['runtime logs --lines x', /--lines takes a whole number/],
   ['runtime logs --level loud', /--level takes trace or debug/],
   ['runtime logs --since yesterday', /--since takes a time such as 2026-01-31T12:00:00Z, or an age such as 90s/],

@@ -23,7 +23,7 @@ import {
   requirementsOf,
   storedState,
 } from '../once-report.ts';
-import type { AssembleOnce, CheckedProject, OnceFault, TaskOptions } from '../once-types.ts';
+import type { AssembleOnce, CheckedProject, CheckOptions, OnceFault } from '../once-types.ts';
 import { assembleAll, type Candidate } from './assemble.ts';
 import { alsoFailed } from './assembly-errors.ts';
 import { throwAwayHost } from './throw-away-host.ts';
@@ -148,7 +148,10 @@ export async function checkPlugins({
   mode,
   loaded,
   secrets: tell,
-}: Pick<TaskOptions, 'project' | 'mode' | 'secrets'> & { readonly loaded: LoadedConfig }): Promise<CheckedPlugins> {
+  builtInOnly,
+}: Pick<CheckOptions, 'project' | 'mode' | 'secrets' | 'builtInOnly'> & {
+  readonly loaded: LoadedConfig;
+}): Promise<CheckedPlugins> {
   const stray = collectStrayErrors(loaded, { project, mode });
   const registry = new SecretRegistry();
   registry.add(loaded.secrets);
@@ -165,6 +168,7 @@ export async function checkPlugins({
     parts: ['commands'],
     logger: () => SILENT,
     warned: (warning: string) => void warned.push(warning),
+    ...(builtInOnly === undefined ? {} : { builtInOnly }),
   };
   const { candidate, error, variables } = await assembleAll(options);
   candidate.abort.abort();

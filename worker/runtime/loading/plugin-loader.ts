@@ -25,22 +25,28 @@ export interface LoaderOptions extends FileRules {
   /** Limit of silence while a module loads, in milliseconds. Default 15 s, shorter than the limit of a start. */
   readonly importLimitMs?: number;
   readonly importClock?: Clock;
+  /** Loads only what is part of svc. Other plugins are looked for, and their files judged. */
+  readonly builtInOnly?: true;
   /** Called before a module is loaded, with its paths. The process cannot apply changes of these files from then on. */
   readonly loading?: (paths: readonly string[]) => void;
 }
 
-/** Throws as `resolvePlugin` does, and `config_invalid` for files that other users can change. */
-export async function loadPlugin(use: string, options: LoaderOptions): Promise<LoadedModule> {
+/**
+ * Throws as `resolvePlugin` does, and `config_invalid` for files that other users can change. Undefined if `builtInOnly` leaves the plugin
+ * unloaded.
+ */
+export async function loadPlugin(use: string, options: LoaderOptions): Promise<LoadedModule | undefined> {
   const found = resolvePlugin(use, options);
   const { source } = found;
   if (source === 'built-in') return { module: await found.load(), source };
   const { file } = found;
   refuseUntrusted(found, options);
-  if (source === 'project' && options.mode !== 'production')
-    return { module: await importFresh(file, use, options), source };
-  options.loading?.(source === 'project' ? codeOf(file) : [file]);
-  const stale = source === 'project' ? staleWarning(file, options.project) : undefined;
+  const isSource = source === 'project' && options.mode !== 'production';
+  const stale = source === 'project' && !isSource ? staleWarning(file, options.project) : undefined;
   if (stale !== undefined) options.warned?.(stale);
+  if (options.builtInOnly === true) return undefined;
+  if (isSource) return { module: await importFresh(file, use, options), source };
+  options.loading?.(source === 'project' ? codeOf(file) : [file]);
   return { module: await importDefault(file, use, options), source };
 }
 
