@@ -6,6 +6,7 @@
 //   DAEMON-4  `--successor`: the supervisor that this one replaces started it and sends the handoff.
 //   DAEMON-5  Its environment holds no secrets. They come over stdin and go to each worker over IPC.
 import { appendFileSync, openSync } from 'node:fs';
+import { basename } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { SupervisorSettings } from '../shared/api/ipc.ts';
 import { callControl } from '../shared/control/control-client.ts';
@@ -53,7 +54,14 @@ async function main(): Promise<void> {
   const office = values.successor ? await succeed() : await takeOffice(paths);
   if (office === undefined) return end(await isHolderHealthy(), 'another supervisor of this project is running');
 
-  const log = new RuntimeLog({ path: paths.runtimeLog, base: { process: 'supervisor', pid: process.pid } });
+  const log = new RuntimeLog({
+    path: paths.runtimeLog,
+    base: {
+      project: office.handoff.settings.project ?? basename(project),
+      process: 'supervisor',
+      pid: process.pid,
+    },
+  });
   log.conceal(Object.values(office.handoff.secrets));
   if (office.lock.isBesideStranger === true)
     log.write('warn', 'another user holds the usual name of the lock of this project: the lock has a secret one');

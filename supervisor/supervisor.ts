@@ -50,6 +50,9 @@ export interface TracedStep {
 const LOOK_MS = 1_000;
 const LOOKS_WITHOUT_PROCESS = 10; // in a row, although the machine has a worker: the exit event was lost
 
+/** States that tell of the worker that has ended. */
+const OF_THE_LAST: ReadonlySet<Machine['state']['kind']> = new Set(['failed', 'backing_off', 'deferred']);
+
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #aside: Asides;
@@ -199,7 +202,9 @@ export class Supervisor {
     const { kind } = state;
     this.#history.entered();
     const level = kind === 'failed' || kind === 'hung' ? 'error' : kind === 'deferred' ? 'warn' : 'info';
-    const fields = { state: kind, run, ...stateFields(machine, bootClock()) };
+    const runtimeId =
+      this.#workers.facts?.runtimeId ?? (OF_THE_LAST.has(kind) ? this.#history.exits.at(-1)?.runtimeId : undefined);
+    const fields = { state: kind, run, runtimeId, ...stateFields(machine, bootClock()) };
     this.#options.log.write(level, `supervisor ${kind.replaceAll('_', ' ')}`, fields);
   }
 

@@ -78,8 +78,12 @@ await buildTests(new Output());
 process.execArgv.length = 0;
 const together = mkdtempSync(join(tmpdir(), 'svc-tests-'));
 process.on('exit', () => rmSync(together, { recursive: true, force: true }));
+// A runner that is ended takes the processes of its files along.
+const ended = new AbortController();
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => ended.abort());
 const events = run({
   files: processesOf(files),
+  signal: ended.signal,
   concurrency: Number(values.concurrency),
   timeout: Number(values.timeout) * MINUTE_MS,
 });

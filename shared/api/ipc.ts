@@ -30,6 +30,8 @@ export interface SupervisorSettings {
   readonly logBytes: number;
   readonly logFiles: number;
   readonly configVersion: string;
+  /** The host's name, for the log. Left out by a worker or a command of before. */
+  readonly project?: string;
   /** Listen address of the worker. Port 0 means any free port. */
   readonly host: string;
   readonly port: number;

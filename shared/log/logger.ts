@@ -35,6 +35,8 @@ export interface Log {
   readonly logger: Logger;
   readonly secrets: SecretRegistry;
   setLevel(level: LogLevel): void;
+  /** The host's name, in every line from now on: the configuration gives it, and a reload can change it. */
+  setProject(project: string): void;
   /** Logs text that other code printed, one log line for each line. The text must end with a line feed. */
   text(text: string, from: { readonly level: 'info' | 'warn'; readonly source: string }): void;
   /** Lines written since the start, by level: `svc_log_messages_total`. */
@@ -53,7 +55,8 @@ export function createLog({ destination, level = 'info', base, render }: LogOpti
   const secrets = new SecretRegistry();
   const counts: Record<string, number> = { trace: 0, debug: 0, info: 0, warn: 0, error: 0, fatal: 0 };
   const kept = new RecentLines();
-  const stamper = new LineStamper(base);
+  const fields = { ...base };
+  const stamper = new LineStamper(fields);
   const sink = openSink(destination, (outage) => tell(logger, outage));
   const take = (label: string, text: string | Buffer, lines: number): void => {
     counts[label] = (counts[label] ?? 0) + lines;
@@ -72,7 +75,8 @@ export function createLog({ destination, level = 'info', base, render }: LogOpti
   const logger = pino(
     {
       level,
-      base,
+      base: null,
+      mixin: () => ({ ...fields }),
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: errorFields },
@@ -84,6 +88,9 @@ export function createLog({ destination, level = 'info', base, render }: LogOpti
     secrets,
     setLevel(next) {
       logger.level = next;
+    },
+    setProject(project) {
+      fields['project'] = project;
     },
     text(text, from) {
       if (!logger.isLevelEnabled(from.level)) return;

@@ -2,13 +2,15 @@
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { ERRORS } from '../../shared/error-codes.ts';
 import { EXIT, type ExitCode } from '../../shared/process/exit-codes.ts';
+import { hangupIgnoredHere } from '../../shared/process/hangup.ts';
+import { listenToInterrupts } from '../../shared/process/interrupts.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { COMMIT, VERSION } from '../../shared/version.ts';
 import type { CommandContext, HostClient } from './command.ts';
 import { COMMANDS, type CommandEntry, loadCommand, nouns, verbsOf } from './commands.ts';
 import { printable, printableJson } from './output/printable.ts';
 import { createPrinter } from './output/printer.ts';
-import { unknownWord } from './output/usage-error.ts';
+import { unknownCommand, unknownWord } from './output/usage-error.ts';
 import { findProject, workingFolder } from './project-lookup.ts';
 
 /** Saved before project code is loaded, which may replace them. */
@@ -69,7 +71,7 @@ function sharedOptionsLast(argv: readonly string[]): readonly string[] {
 /** Throws `usage` with the nearest word. */
 function findCommand([noun = '', verb]: readonly string[]): CommandEntry | 'help' {
   const ofNoun = COMMANDS.filter((command) => command.noun === noun);
-  if (ofNoun.length === 0) throw unknownWord('command', noun, nouns());
+  if (ofNoun.length === 0) throw unknownCommand(noun, COMMANDS);
   const alone = ofNoun.find((command) => command.verb === undefined);
   if (alone !== undefined) return alone;
   if (verb === '--help' || verb === '-h') return 'help';
@@ -132,10 +134,8 @@ function contextOf(call: Call, options: Readonly<Record<string, unknown>>): Comm
     get signal() {
       if (interrupt === undefined) {
         const controller = new AbortController();
-        process.once('SIGINT', () => {
-          controller.abort();
-          process.once('SIGINT', () => end(EXIT.forced));
-        });
+        listenToInterrupts({ first: () => controller.abort(), again: () => end(EXIT.forced) });
+        if (hangupIgnoredHere(env)) process.on('SIGHUP', () => {});
         interrupt = controller;
       }
       return interrupt.signal;

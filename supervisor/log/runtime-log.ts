@@ -50,7 +50,7 @@ const NEW = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | consta
 
 export class RuntimeLog {
   readonly #path: string;
-  readonly #base: Readonly<Record<string, unknown>>;
+  #base: Readonly<Record<string, unknown>>;
   readonly #sink: LogSink;
   readonly #secrets = new SecretRegistry();
   /** The same secrets, as the file's bytes read as Latin-1. */
@@ -65,6 +65,11 @@ export class RuntimeLog {
     this.#path = path;
     this.#base = base;
     this.#sink = new LogSink({ destination: path, onRecovered: (outage) => this.tell(outage) });
+  }
+
+  /** The host's name, in each of the supervisor's own lines. A reload can change it. */
+  setProject(project: string): void {
+    this.#base = { ...this.#base, project };
   }
 
   /** Masks these texts from now on. Trailing line feeds are not part of a secret, so the following line stays separate. */

@@ -87,6 +87,8 @@ export class Workers {
   }
   adjust(settings: Partial<SupervisorSettings>): void {
     this.#settings = { ...this.#settings, ...settings };
+    const { project } = this.#settings;
+    if (project !== undefined) this.#host.aside.run('name its log', () => this.#options.log.setProject(project));
     this.#host.dispatch({ kind: 'limits', limits: limitsOf(this.#settings) });
   }
   get facts(): WorkerFacts | undefined {
@@ -149,9 +151,9 @@ export class Workers {
   }
 
   kill(cause: string): void {
-    const { run, pid } = this.#current?.facts ?? {};
+    const names = namesOf(this.#current);
     this.#current?.kill(cause);
-    this.#options.log.write('warn', 'worker killed', { run, pid, cause });
+    this.#options.log.write('warn', 'worker killed', { ...names, cause });
   }
 
   /** Repeats a kill that may not have reached the worker. */
@@ -169,7 +171,7 @@ export class Workers {
     const { log, paths } = this.#options;
     const current = this.#current;
     const report = current?.report(paths.reportsDir, log.lastLines(LAST_LINES, current.logFrom));
-    log.write('error', 'worker is silent', { run: current?.facts.run, pid: current?.process.pid, report });
+    log.write('error', 'worker is silent', { ...namesOf(current), report });
   }
 
   /** Throws if no worker can reload, or if the worker refuses the reload. */
@@ -295,6 +297,12 @@ export class Workers {
     if (beside !== undefined) log.write('error', beside);
   }
 }
+
+const namesOf = (worker: WorkerRun | undefined) => ({
+  run: worker?.facts.run,
+  pid: worker?.process.pid,
+  runtimeId: worker?.facts.runtimeId,
+});
 
 interface Ended {
   readonly current: WorkerRun;

@@ -28,8 +28,11 @@ import { linkKeyIn } from '../files/file-links.ts';
 import { MediaFolder } from '../files/file-store.ts';
 import { MediaRetention } from '../files/media-retention.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
+import { webhookNames } from '../ingress/webhook-addresses.ts';
 import { createMetrics, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
 import { readStoredFigures } from '../metrics/stored-figures.ts';
+import { expireGone } from '../outbox/expire-gone.ts';
+import { createOutboxAdmin } from '../outbox/outbox-admin.ts';
 import { DiskBudget } from '../readiness/disk-budget.ts';
 import { Readiness } from '../readiness/readiness.ts';
 import { NextCode } from '../runtime/loading/next-code.ts';
@@ -223,7 +226,11 @@ export class Parts {
       const { inbox, outbox } = config();
       return { bodyDays: inbox.bodyDays, idDays: inbox.idDays, outboxDays: outbox.days };
     };
-    return new Housekeeping(this.core, keep, (now) => files.run(now));
+    const outbox = createOutboxAdmin({ core: this.core, sender: this.engine.sender });
+    return new Housekeeping(this.core, keep, async (now) => {
+      await expireGone(this.core, outbox, { now, days: config().outbox.deadDays });
+      await files.run(now);
+    });
   }
 
   #makeReadiness(): Readiness {
@@ -287,6 +294,8 @@ export class Parts {
         eventOldest: () => facts.retention?.oldest(),
         endpoints: () =>
           engine.endpoints.all().map(({ spec, state }) => ({ id: spec.id, online: state.state === 'online' })),
+        webhooks: () => webhookNames(engine.endpoints, engine.runtime.current),
+        plugins: () => Object.keys(engine.runtime.loaded.config.plugins).map((slot) => `root/${slot}`),
         disk: () => this.disk.use(),
         ingressPaused: () => engine.gate.state && Number(engine.gate.state.state === 'paused'),
         logs: () => this.options.log.counts(),

@@ -130,7 +130,7 @@ export function createHostApi(deps: HostApiDeps): HostApi {
         return { ...file, name };
       },
     },
-    inbox: createInboxAdmin({ core, inbox, dispatcher }),
+    inbox: createInboxAdmin({ core, inbox, dispatcher, room: () => inbox.room }),
     outbox: createOutboxAdmin({ core, sender }),
     tasks: createTaskControl(core),
     endpoints: createEndpointControl(core, engine.endpoints),

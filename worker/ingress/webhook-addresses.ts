@@ -41,6 +41,15 @@ function addressAt(
   return { path, url: origin === undefined ? null : `${origin}${path}` };
 }
 
+/** Accounts and plugins that take deliveries over HTTP, as metrics name them. */
+export const webhookNames = (
+  endpoints: Pick<Endpoints, 'all'>,
+  generation: GenerationView | undefined,
+): readonly string[] => [
+  ...endpoints.all().flatMap(({ spec }) => (takesWebhooks(spec) ? [spec.id] : [])),
+  ...(generation?.capabilities.ofKind('webhook') ?? []).map(({ id }) => id),
+];
+
 export interface WebhookControlDeps {
   readonly core: Core;
   readonly endpoints: Endpoints;

@@ -5,8 +5,10 @@
 //               body. It is logged at most once a minute.
 //   WEBHOOKS-3  A wrong signature gets 401 without detail. It is counted, logged at most once a minute, and never stored.
 //   WEBHOOKS-4  An exception in a plugin or adapter gets 500 without detail. It is counted and reported; the platform retries.
-//   WEBHOOKS-5  Stored headers hold no secret. Some platforms send their secret as a header.
+//   WEBHOOKS-5  An address may end with a slash.
+//   WEBHOOKS-6  Stored headers hold no secret. Some platforms send their secret as a header.
 import { ownerOf } from '../../shared/identifiers.ts';
+import { wellFormed } from '../../shared/log/well-formed.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import { checkArrivals } from '../endpoints/arrival-shapes.ts';
@@ -17,6 +19,7 @@ import type { GenerationView } from '../handling/plan/generation-view.ts';
 import type { PluginFailed } from '../handling/run/failure.ts';
 import type { HttpReply, RawDelivery } from '../http/api/delivery-api.ts';
 import type { Accepted, Inbox } from '../inbox/inbox.ts';
+import type { WebhookOutcome } from '../metrics/closed-labels.ts';
 import type { Arrival, PlatformSocket, RawRequest, Verdict } from '../sdk/index.ts';
 import type { IngressGate } from './ingress-gate.ts';
 import { keptHeaders, weakId } from './kept-delivery.ts';
@@ -24,8 +27,6 @@ import { deliveryIdOf, isWanted, verdictOf, webhookLaneOf } from './plugin-answe
 import { receiveArrivals } from './receive-arrivals.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { takesWebhooks } from './webhook-addresses.ts';
-
-type Outcome = 'accepted' | 'duplicate' | 'ignored' | 'bad_signature' | 'unparsable' | 'rejected' | 'failed';
 
 export interface WebhooksDeps {
   readonly core: Core;
@@ -35,7 +36,7 @@ export interface WebhooksDeps {
   readonly generation: () => GenerationView | undefined;
   /** Throws if no delivery may be taken now (disk budget, drain). */
   readonly admit: () => void;
-  readonly observe: (fact: { readonly endpoint: string; readonly kind: Outcome }) => void;
+  readonly observe: (fact: { readonly endpoint: string; readonly kind: WebhookOutcome }) => void;
   /** Reports an exception of a plugin or an adapter. */
   readonly failed: (failed: PluginFailed) => void;
 }
@@ -152,6 +153,8 @@ export class Webhooks {
       throw this.#rejected(spec.id, error);
     }
     this.#deps.observe({ endpoint: spec.id, kind: outcomeOf(accepted) });
+    for (const arrival of arrivals)
+      if (arrival.kind === 'other' && arrival.fault !== undefined) this.#refusals.notUnderstood(spec.id, arrival.fault);
     const answer = this.#ask(spec, () => webhook.answer?.(request, spec.values));
     if (answer !== undefined) return { status: answer.status ?? 200, ...answer };
     return { status: 200, json: { accepted: accepted.fresh.length, duplicates: accepted.duplicates } };
@@ -172,7 +175,7 @@ export class Webhooks {
     const id = this.#ask(webhook, () => deliveryIdOf(spec.delivery(request)));
     let body: unknown;
     try {
-      body = JSON.parse(text);
+      body = wellFormed(JSON.parse(text));
     } catch (error) {
       await this.#keepUnparsable(webhook.id, request, messageOf(error));
       return { status: 202, json: {} };
@@ -266,7 +269,7 @@ export class Webhooks {
   }
 
   #find(path: string): Target | undefined {
-    const [slot = '', name, ...rest] = path.split('/');
+    const [slot = '', name, ...rest] = withoutSlash(path).split('/');
     if (rest.length > 0) return undefined;
     for (const runner of this.#deps.endpoints.ofAccount(slot, name))
       if (takesWebhooks(runner.spec)) return { kind: 'endpoint', runner };
@@ -275,6 +278,9 @@ export class Webhooks {
     return found?.kind === 'webhook' ? { kind: 'plugin', webhook: found } : undefined;
   }
 }
+
+/** People enter addresses with a slash at the end. */
+const withoutSlash = (path: string): string => (path.endsWith('/') ? path.slice(0, -1) : path);
 
 const requestOf = (delivery: RawDelivery): RawRequest => ({ ...delivery, path: `/webhooks/${delivery.path}` });
 

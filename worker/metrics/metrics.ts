@@ -2,6 +2,16 @@
 // Label values come from closed sets and from the configuration (endpoint, plugin), never from people or platforms.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  combinations,
+  GAP_REASONS,
+  ITEM_KINDS,
+  ITEM_OUTCOMES,
+  type LabelValues,
+  RESTART_REASONS,
+  SEND_OUTCOMES,
+  WEBHOOK_OUTCOMES,
+} from './closed-labels.ts';
 import { gaugeValue } from './gauge-value.ts';
 
 /** Figures read from the database at each scrape. Unknown figures are left out. */
@@ -29,6 +39,10 @@ export interface MetricSources {
   readonly eventHead: () => number | undefined;
   readonly eventOldest: () => number | undefined;
   readonly endpoints: () => readonly { readonly id: string; readonly online: boolean }[];
+  /** Accounts and plugins that take deliveries over HTTP. */
+  readonly webhooks: () => readonly string[];
+  /** Paths of the plugins. */
+  readonly plugins: () => readonly string[];
   readonly disk: () => Promise<{ readonly usedBytes: number; readonly freeBytes: number }>;
   /** 1 or 0; undefined while unknown. */
   readonly ingressPaused: () => number | undefined;
@@ -47,8 +61,17 @@ export function createMetrics(build: Build, sources: MetricSources) {
   const registry = new Registry();
   const registers = [registry];
   const gauge = gaugesOf(registry);
-  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> =>
-    new Counter({ name, help, labelNames: [...labelNames], registers });
+  const counter = <L extends string>(name: string, help: string, labels: LabelValues<L> = {} as never): Counter<L> =>
+    new Counter({
+      name,
+      help,
+      labelNames: Object.keys(labels) as L[],
+      registers,
+      collect() {
+        for (const one of combinations(labels)) this.inc(one, 0);
+      },
+    });
+  const endpoint = (): readonly string[] => sources.endpoints().map(({ id }) => id);
   new Gauge({
     name: 'svc_build_info',
     help: 'Always 1; what runs here.',
@@ -102,33 +125,41 @@ export function createMetrics(build: Build, sources: MetricSources) {
       registry.setDefaultLabels({ project: sources.project() });
       return registry.metrics();
     },
-    accepted: counter('svc_inbox_received_total', 'Items stored.', ['endpoint', 'kind']),
+    accepted: counter('svc_inbox_received_total', 'Items stored.', {
+      endpoint,
+      kind: () => ITEM_KINDS,
+    }),
     duplicates: counter(
       'svc_inbox_duplicates_total',
       'Deliveries that were stored before; conflict: with another body.',
-      ['endpoint', 'conflict'],
+      { endpoint, conflict: () => ['true', 'false'] },
     ),
-    handled: counter('svc_inbox_handled_total', 'Items by how they left their handlers.', ['endpoint', 'outcome']),
+    handled: counter('svc_inbox_handled_total', 'Items by how they left their handlers.', {
+      endpoint,
+      outcome: () => ITEM_OUTCOMES,
+    }),
     sends: counter(
       'svc_outbox_attempts_total',
       'Attempts to send by how they ended; put_off: none was used up, the host failed at what it needs (a file, room on the disk).',
-      ['endpoint', 'outcome'],
+      { endpoint, outcome: () => SEND_OUTCOMES },
     ),
     pressesRefused: counter(
       'svc_presses_refused_total',
       'Pressed buttons that are not of that conversation, or of nobody any more.',
-      ['endpoint'],
+      { endpoint },
     ),
-    reactionsDropped: counter('svc_reactions_dropped_total', 'Reactions that were not made: the platform has none.', [
-      'endpoint',
-    ]),
-    pluginFailures: counter('svc_plugin_failures_total', 'Handlers that threw.', ['plugin']),
+    reactionsDropped: counter('svc_reactions_dropped_total', 'Reactions that were not made: the platform has none.', {
+      endpoint,
+    }),
+    pluginFailures: counter('svc_plugin_failures_total', 'Handlers that threw.', { plugin: sources.plugins }),
     webhooks: counter(
       'svc_webhooks_total',
       'Deliveries over HTTP: accepted, duplicate (known already), ignored (nothing in it to handle), bad_signature, unparsable, rejected (ingress paused, or too much waits), failed.',
-      ['endpoint', 'outcome'],
+      { endpoint: sources.webhooks, outcome: () => WEBHOOK_OUTCOMES },
     ),
-    gaps: counter('svc_sse_gaps_total', 'Gaps told to clients of the event stream, in it or by 410.', ['reason']),
+    gaps: counter('svc_sse_gaps_total', 'Gaps told to clients of the event stream, in it or by 410.', {
+      reason: () => GAP_REASONS,
+    }),
     slowCloses: counter('svc_sse_slow_closes_total', 'Streams closed because nothing was read.'),
     authFailures: counter(
       'svc_http_auth_failures_total',
@@ -197,8 +228,11 @@ function storedMetrics(registry: Registry, add: AddGauge, read: MetricSources['s
     labelNames: ['reason'],
     registers: [registry],
     async collect() {
-      const { restarts = {} } = (await figures()) ?? {};
+      const stored = await figures();
       this.reset();
+      if (stored === undefined) return; // a counter that falls to 0 would count as a restart of its own
+      for (const reason of RESTART_REASONS) this.inc({ reason }, 0);
+      const { restarts } = stored;
       for (const [reason, count] of Object.entries(restarts)) this.inc({ reason }, count);
     },
   });
@@ -256,10 +290,14 @@ export class PluginMetrics {
     this.#gauges.clear();
     for (const { name, help, labels } of counters) {
       const labelNames = Object.keys(labels);
-      if (this.#labels.get(name) === labelNames.join()) continue;
-      this.#registry.removeSingleMetric(name); // changed labels make a new counter
-      this.#labels.set(name, labelNames.join());
-      this.#counters.set(name, new Counter({ name, help, labelNames, registers: [this.#registry] }));
+      let counter = this.#labels.get(name) === labelNames.join() ? this.#counters.get(name) : undefined;
+      if (counter === undefined) {
+        this.#registry.removeSingleMetric(name); // changed labels make a new counter
+        counter = new Counter({ name, help, labelNames, registers: [this.#registry] });
+        this.#labels.set(name, labelNames.join());
+        this.#counters.set(name, counter);
+      }
+      for (const one of combinations(functionsOf(labels))) counter.inc(one, 0);
     }
     for (const { name, help, read } of gauges) {
       if (this.#counters.delete(name)) this.#registry.removeSingleMetric(name); // was a counter in the last generation
@@ -280,3 +318,6 @@ export class PluginMetrics {
     this.#counters.get(name)?.inc({ ...labels });
   }
 }
+
+const functionsOf = (labels: PluginCounter['labels']): LabelValues<string> =>
+  Object.fromEntries(Object.entries(labels).map(([name, values]) => [name, () => values]));

@@ -4,13 +4,13 @@
 // Nothing is bound or created before the configuration is valid. No state is touched before the lock is held.
 //
 //   WORKER-1  Every end has a documented exit code and a log line with the reason. The record in the writer lock contains both.
-//   WORKER-2  SIGTERM, SIGINT, IPC and the control socket all start the same drain. A repeated SIGTERM changes nothing. A second SIGINT on
-//             a terminal exits at once with 130.
+//   WORKER-2  SIGTERM, SIGINT, IPC and the control socket all start the same drain. A repeated SIGTERM changes nothing. A second Ctrl-C on
+//             a terminal exits at once with 130. SIGINT within half a second of the first is the same key press.
 //   WORKER-3  The drain has a time limit. Unfinished work is then named and cut.
 //   WORKER-4  An uncaught error is the last line of the log, and the exit code is 1. A plugin that calls `process.exit` throws one.
 
 import type { Cut, RuntimeStatus } from '../../shared/api/control.ts';
-import type { Environment } from '../../shared/config/environment.ts';
+import { type Environment, takeHanded } from '../../shared/config/environment.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import { supervisorSettings } from '../../shared/config/supervisor-settings.ts';
 import type { ControlListener } from '../../shared/control/control-listener.ts';
@@ -19,7 +19,9 @@ import { type ProjectPaths, projectPaths } from '../../shared/files/paths.ts';
 import { ensureStateFolder } from '../../shared/files/state-folder.ts';
 import { newRuntimeId, type RuntimeId } from '../../shared/identifiers.ts';
 import type { Log } from '../../shared/log/logger.ts';
+import { withoutSecrets } from '../../shared/log/redaction.ts';
 import { EXIT, type ExitCode } from '../../shared/process/exit-codes.ts';
+import { hangupIgnoredHere } from '../../shared/process/hangup.ts';
 import { coerceError, messageOf } from '../../shared/svc-error.ts';
 import { within } from '../../shared/time/abort.ts';
 import { VERSION } from '../../shared/version.ts';
@@ -106,11 +108,12 @@ class Worker {
     process.chdir(project);
     listenToSignals({
       terminal,
-      supervised,
+      ignoresHangup: supervised || hangupIgnoredHere(environment),
       stop: (reason) => void this.#stop(EXIT.ok, reason),
       force: (reason) => this.#end(EXIT.forced, reason),
       reopen: () => this.#log.reopen(),
       die: (kind, error) => this.#die(kind, error),
+      tell: (text) => this.#log.logger.info(text),
     });
     if (supervised)
       this.#link = await linkToSupervisor({
@@ -121,6 +124,7 @@ class Worker {
           : {}),
         onLost: () => this.#end(EXIT.failed, 'the supervisor is gone'),
       });
+    takeHanded(this.#link?.welcome.environment ?? {});
     this.#log.secrets.follow((values) => this.#link?.send({ type: 'secrets', values }));
     this.owned.begin();
     this.#socket = new ListenSocket(this.#link, supervised ? undefined : inheritedSocket(environment));
@@ -168,6 +172,7 @@ class Worker {
   #configure(loaded: LoadedConfig): void {
     this.#config = loaded;
     this.#log.secrets.add(loaded.secrets);
+    this.#log.setProject(withoutSecrets(loaded.config.host.name, this.#log.secrets.values));
     this.#log.setLevel(loaded.config.log_level);
     for (const warning of loaded.warnings) this.#log.logger.warn({ warning }, 'configuration warning');
     this.#link?.send({ type: 'settings', settings: supervisorSettings(loaded) });

@@ -1,5 +1,5 @@
 // Selects the destination of a worker's log: .svc/runtime.log under the supervisor, otherwise stdout, which the owner keeps.
-import { basename } from 'node:path';
+import { defaultHostName } from '../../shared/config/load.ts';
 import type { ProjectPaths } from '../../shared/files/paths.ts';
 import { formatLogLine } from '../../shared/log/log-line.ts';
 import { createLog, type Log } from '../../shared/log/logger.ts';
@@ -19,7 +19,7 @@ export function openWorkerLog(
   paths: ProjectPaths,
   { supervised, terminal, plain = false, runtimeId }: WorkerLogOptions,
 ): Log {
-  const base = { project: basename(paths.project), runtimeId };
+  const base = { project: defaultHostName(paths), runtimeId };
   if (supervised) return createLog({ destination: paths.runtimeLog, base });
   return createLog({
     destination: 1,

@@ -172,10 +172,54 @@ describe('a host in the foreground', { concurrency: 3 }, () => {
     await host.busy();
 
     type(CTRL_C);
-    await shows('stopping');
-    type(CTRL_C);
+    type(CTRL_C); // as npm passes SIGINT on after the terminal's own
+    await shows('stopping; Ctrl-C again ends it without a drain');
+    await shows('worker stopping');
+    const { stdout } = await svc(['runtime', 'status', '--json'], { cwd: host.project.path });
+    assert.equal((JSON.parse(stdout) as { readonly state: string }).state, 'draining');
+    let isOver = false;
+    void ended.then(() => {
+      isOver = true;
+    });
+    // Presses within half a second of the first are the first.
+    await until(
+      () => {
+        if (!isOver) type(CTRL_C);
+        return isOver;
+      },
+      { what: 'a later Ctrl-C to end it', everyMs: 100 },
+    );
 
     assert.equal(await ended, 130, screen());
+  });
+
+  it('goes on after a hang-up without a terminal, as nohup begins it', async (t) => {
+    const host = await own(t);
+    const run = start(t, host);
+    await host.up();
+
+    run.child.kill('SIGHUP');
+    await until(() => run.output().includes('SIGHUP changes nothing'), { what: 'the hang-up to be told of' });
+
+    assert.equal((await host.get('/pub/ready')).status, 200);
+    run.child.kill('SIGTERM');
+    assert.equal((await run.ended).code, 0);
+    assert.doesNotMatch(run.output(), /"reason":"SIGHUP"/);
+  });
+
+  it('drains when its terminal hangs up', { skip: terminalMissing() }, async (t) => {
+    const host = await own(t);
+    const window = spawn('script', ['-qc', `exec '${process.execPath}' '${CLI}' ${START.join(' ')}`, '/dev/null'], {
+      cwd: host.project.path,
+      stdio: 'ignore',
+    });
+    await host.up();
+
+    window.kill('SIGKILL');
+
+    await until(() => /"reason": ?"SIGHUP"/.test(host.project.read('.svc/worker.json')), {
+      what: 'the end with its reason',
+    });
   });
 
   it('writes its log as lines of JSON with --json, on a terminal too', { skip: terminalMissing() }, async (t) => {

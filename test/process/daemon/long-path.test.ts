@@ -1,7 +1,7 @@
 // Projects whose path is longer than the name of a socket may be (107 bytes), and the same up to there: the built commands over real workers find
 // their own host by control.sock and by worker.sock, and no other.
 import assert from 'node:assert/strict';
-import { basename } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import { portProject, type StartedSvc, startSvc, svc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
@@ -9,10 +9,12 @@ import { until } from '../../support/until.ts';
 const LIMIT_BYTES = 107;
 
 async function longProject(t: TestContext, env: Readonly<Record<string, string>> = {}) {
-  const project = await portProject(t, { prefix: `svc-long-${'x'.repeat(110)}-` });
+  const name = randomUUID();
+  const project = await portProject(t, { prefix: `svc-long-${'x'.repeat(110)}-`, keys: { host: { name } } });
   assert.ok(Buffer.byteLength(project.path) > LIMIT_BYTES);
   const run = (...words: string[]) => svc(['runtime', ...words, '--json'], { cwd: project.path, env });
   return {
+    name,
     project,
     run,
     /** The answer of a command that ends with 0. */
@@ -45,7 +47,7 @@ const ready = ({ run }: LongProject, besides: number | null = null) =>
 async function assertOwnLog(host: LongProject): Promise<void> {
   const lines: readonly { readonly project?: string; readonly msg?: string }[] = await host.answer('logs');
   assert.ok(lines.some(({ msg }) => msg === 'worker up'));
-  for (const { project } of lines) if (project !== undefined) assert.equal(project, basename(host.project.path));
+  for (const { project, msg } of lines) assert.equal(project, host.name, msg);
 }
 
 describe('the commands in a project of a long path', { concurrency: 3 }, () => {

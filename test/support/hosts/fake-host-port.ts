@@ -267,6 +267,7 @@ const isKnownEndpoint = (id: string): boolean => id === 'irc~libera' || id === '
 
 function reportOf(ready: boolean): ReadinessReport {
   return {
+    schema: 'svc.readiness/1',
     ready,
     state: ready ? 'ready' : 'not_ready',
     generation: 7,
@@ -305,6 +306,15 @@ function itemStore(name: string, calls: string[]): ItemStore {
       known(id);
       calls.push(`${name} drop ${reason}`);
       return { ...item, state: 'done' };
+    },
+    groups: async () => ({ groups: [], looked: 0, asOf: '2026-01-01T00:00:00.000Z' }),
+    replayMany: async ({ code }) => {
+      calls.push(`${name} replay all of ${code}`);
+      return { done: 1, left: 0, skipped: 0 };
+    },
+    dropMany: async ({ code }, { reason }) => {
+      calls.push(`${name} drop all of ${code} ${reason}`);
+      return { done: 1, left: 0, skipped: 0 };
     },
   };
 }

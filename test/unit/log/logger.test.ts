@@ -32,6 +32,25 @@ describe('the log', () => {
     assert.equal(statSync(file).mode & 0o777, 0o600);
   });
 
+  it('names the project as the configuration does, in lines of a logger made before and in printed text', (t) => {
+    const { log, lines } = openLog(t);
+    const child = log.logger.child({ plugin: 'root/a' });
+    log.logger.info('before');
+
+    log.setProject('shop');
+    child.info('after');
+    log.text('printed\n', { level: 'info', source: 'stdout' });
+
+    assert.deepEqual(
+      lines().map((line) => JSON.parse(line).project),
+      ['p1', 'shop', 'shop'],
+    );
+    assert.ok(
+      lines().every((line) => line.split('"project"').length === 2),
+      'the field is there once',
+    );
+  });
+
   it('masks a secret in message, fields, errors, URLs, JSON in JSON, hex and base64 of any alignment (LOGGER-2, REDACTION-1)', (t) => {
     const { log, lines } = openLog(t);
     log.secrets.add([SECRET]);

@@ -10,10 +10,6 @@ import { bootId, identify, isAlive } from '../../../shared/process/process-ident
 import { Sqlite } from '../../../shared/sqlite.ts';
 import { tableText } from '../../../supervisor/cli/output/printer.ts';
 import { restartOwner } from '../../../worker/process/owner/restart-owner.ts';
-import { listenToSignals } from '../../../worker/process/signals.ts';
-
-const ERRORS = ['uncaughtException', 'unhandledRejection'] as const;
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const;
 
 const folderOf = (t: TestContext): string => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-parts-'));
@@ -71,31 +67,6 @@ describe('restartOwner', () => {
         'foreground',
       ],
     );
-  });
-});
-
-describe('signals of a worker', () => {
-  it('ask for one drain; a second SIGINT on a terminal ends at once (WORKER-2)', (t) => {
-    const heard: string[] = [];
-    const before = new Map([...SIGNALS, ...ERRORS].map((name) => [name, process.listeners(name as 'SIGINT')]));
-    t.after(() => {
-      for (const [name, listeners] of before) {
-        for (const listener of process.listeners(name as 'SIGINT'))
-          if (!listeners.includes(listener)) process.off(name, listener);
-      }
-    });
-    listenToSignals({
-      terminal: true,
-      supervised: true,
-      stop: (reason) => heard.push(`stop ${reason}`),
-      force: (reason) => heard.push(`force ${reason}`),
-      reopen: () => heard.push('reopen'),
-      die: () => {},
-    });
-
-    for (const name of ['SIGTERM', 'SIGTERM', 'SIGINT', 'SIGUSR1', 'SIGHUP', 'SIGINT'] as const) process.emit(name);
-
-    assert.deepEqual(heard, ['stop SIGTERM', 'stop SIGTERM', 'stop SIGINT', 'reopen', 'force second SIGINT']);
   });
 });
 
@@ -167,7 +138,7 @@ describe('a log line for people', () => {
     dim: (text: string) => text,
   };
 
-  it('shows time, level, message and the other fields', () => {
+  it('shows date and time, level, message and the other fields', () => {
     const line = JSON.stringify({
       level: 'error',
       time: '2026-01-31T12:00:00.123Z',
@@ -177,7 +148,7 @@ describe('a log line for people', () => {
       msg: 'it failed',
     });
 
-    assert.equal(formatLogLine(line, paint), '12:00:00.123 !error it failed n=5');
+    assert.equal(formatLogLine(line, paint), '2026-01-31T12:00:00.123Z !error it failed n=5');
   });
 
   it('obeys nothing that is in it', () => {

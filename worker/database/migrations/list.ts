@@ -9,7 +9,8 @@ import { oldButtons } from './0007-old-buttons.ts';
 import { fetchedFiles } from './0008-fetched-files.ts';
 import { numberedStarts } from './0009-numbered-starts.ts';
 import { deaths } from './0010-deaths.ts';
-import { workroom } from './0013-workroom.ts';
+import { causes } from './0011-causes.ts';
+import { workroom } from './0012-workroom.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -32,4 +33,5 @@ export const MIGRATIONS: readonly Migration[] = [
   numberedStarts,
   deaths,
   workroom,
+  causes,
 ];

@@ -1,4 +1,6 @@
 // Turns collected effects into the statements of one transaction: sends, state, tasks, events.
+
+import { wellFormed } from '../../../shared/log/well-formed.ts';
 import { messageOf } from '../../../shared/svc-error.ts';
 import type { Statement, UnitAnswer } from '../../database/unit.ts';
 import type { NewEvent } from '../../events/event-types.ts';
@@ -17,6 +19,8 @@ export interface Decided {
   /** Number of effects that send something. */
   readonly sends: number;
   readonly rows: readonly NewOutboxRow[];
+  /** Parts that cannot be sent. */
+  readonly dead: readonly NewOutboxRow[];
   /** Earliest due time of the scheduled tasks. */
   readonly dueAt: number | undefined;
   readonly counts: readonly Extract<Effect, { kind: 'count' }>[];
@@ -70,7 +74,7 @@ export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decide
         events.push(eventOf(of, { type: 'task.cancelled', data: { task: effect.id, capability: effect.capability } }));
         break;
       case 'emit':
-        events.push(eventOf(of, { type: effect.type, data: effect.data }));
+        events.push(eventOf(of, { type: effect.type, data: wellFormed(effect.data) }));
         break;
       case 'part':
         statements.push(...effect.statements);
@@ -82,7 +86,8 @@ export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decide
         break;
     }
   }
-  return { statements, events, sends, rows: send.rows, dueAt, counts, droppedReactions: send.droppedReactions };
+  const { rows, dead, droppedReactions } = send;
+  return { statements, events, sends, rows, dead, dueAt, counts, droppedReactions };
 }
 
 /** Like `decideEffects`, or the error if the content cannot be rendered: `can.text.render` is adapter code. */

@@ -10,7 +10,9 @@ import {
   type People,
   readArguments,
 } from '../../sdk/text/chat-line.ts';
+import { commandIn } from '../../sdk/text/command-sign.ts';
 import { usage } from '../../sdk/text/command-usage.ts';
+import { trimUnseen, trimWords } from '../../sdk/text/unseen-edges.ts';
 import type { CommandCapability } from './capabilities.ts';
 import { compilePhrase, matchPhrase, type Phrase } from './phrases.ts';
 
@@ -30,15 +32,21 @@ export function readCommand(
   text: string,
   where: { readonly prefix: string; readonly spokenTo: boolean },
 ): Exclude<TypedCommand, { kind: 'values' }> | undefined {
-  const line = text.trim();
-  if (line.startsWith(where.prefix)) {
-    const typed = line.slice(where.prefix.length);
-    const behind = lineBehindAlias(command, typed);
+  const typed = commandIn(text, where.prefix);
+  if (typed !== undefined) {
+    const behind = lineBehindAlias(command, `${typed.name} ${typed.rest}`);
     if (behind !== undefined) return { kind: 'line', line: behind };
-    const [, name = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(typed) ?? [];
-    if (name === command.name || (command.spec.aliases ?? []).includes(name)) return { kind: 'line', line: rest };
+    if (typed.name === command.name || (command.spec.aliases ?? []).includes(typed.name))
+      return { kind: 'line', line: typed.rest };
   }
-  if (!where.spokenTo || line.length > LONGEST_PHRASE) return undefined;
+  if (!where.spokenTo || phrasesOf(command.spec).length === 0) return undefined;
+  const line = trimUnseen(text);
+  if (line.length > LONGEST_PHRASE) return undefined;
+  const words = trimWords(line);
+  return spokenIn(command, line) ?? (words === line ? undefined : spokenIn(command, words));
+}
+
+function spokenIn(command: CommandCapability, line: string): (TypedCommand & { readonly kind: 'words' }) | undefined {
   for (const phrase of phrasesOf(command.spec)) {
     const spans = matchPhrase(phrase, line);
     if (spans === undefined) continue;
@@ -61,8 +69,9 @@ export function lineBehindAlias({ spec }: CommandCapability, text: string): stri
 function restBehind(alias: string, text: string): string | undefined {
   let rest = text;
   for (const word of alias.split(' ')) {
-    if (!rest.startsWith(word) || /^\S/.test(rest.slice(word.length))) return undefined;
-    rest = rest.slice(word.length).trimStart();
+    const [, first = '', behind = ''] = /^(\S+)\s*([\s\S]*)$/.exec(rest) ?? [];
+    if (trimUnseen(first) !== word) return undefined;
+    rest = behind;
   }
   return rest;
 }
@@ -118,9 +127,10 @@ function valuesOf(
   if (typed.kind === 'values') {
     const { values, endpoint } = typed;
     const valueOf = (name: string, value: unknown): unknown => {
+      if (typeof value !== 'string') return value;
       const schema = properties[name];
-      if (typeof value === 'string' && isUser(schema)) return { endpoint, id: value };
-      return typeof value === 'string' && isTime(schema) ? fromWord(schema, value, { findTime }) : value;
+      if (isUser(schema)) return { endpoint, id: value };
+      return isTime(schema) ? fromWord(schema, trimUnseen(value), { findTime }) : trimUnseen(value);
     };
     return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, valueOf(name, value)]));
   }
@@ -129,7 +139,7 @@ function valuesOf(
   const times = Object.keys(properties).filter((name) => isTime(properties[name]) && words[name] === undefined);
   const rest = Object.keys(words).find((name) => isRest(properties[name] ?? {}));
   const read = Object.fromEntries(
-    Object.entries(words).map(([name, word]) => [name, fromWord(properties[name], word, reading)]),
+    Object.entries(words).map(([name, word]) => [name, fromWord(properties[name], trimUnseen(word), reading)]),
   );
   // "remind me to drink tea tomorrow": the phrase has no place for the time, so the text may end with it.
   const [time] = times;

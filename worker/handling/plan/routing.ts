@@ -10,6 +10,7 @@ import type { Arrival, Message, MessageRef, Segment, UserRef } from '../../sdk/i
 import { personRef, plainText } from '../../sdk/message.ts';
 import { LIMIT_MS, matchAll } from '../../sdk/schema/limited-match.ts';
 import type { People } from '../../sdk/text/chat-line.ts';
+import { commandIn } from '../../sdk/text/command-sign.ts';
 import type { DialogRow } from '../run/run.ts';
 import type {
   Capabilities,
@@ -116,7 +117,10 @@ function claimOf(arrival: Arrival, { pressed, dialog }: Stored, serving: Serving
   return { kind: 'answer', capability, row: dialog, text: pressed === undefined ? text : String(pressed.data), people };
 }
 
-const isCancel = (text: string, prefix: string): boolean => text.trim() === `${prefix}cancel`;
+function isCancel(text: string, prefix: string): boolean {
+  const typed = commandIn(text, prefix);
+  return typed?.name === 'cancel' && typed.rest === '';
+}
 
 function commandOf(arrival: Arrival, { capabilities, prefix, endpoint }: Serving): Step | undefined {
   const commands = capabilities.ofKind('command');

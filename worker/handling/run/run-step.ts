@@ -4,6 +4,8 @@ import { userError } from '../../sdk/errors.ts';
 import type { Body, ChatCtx, Ctx } from '../../sdk/index.ts';
 import { check } from '../../sdk/schema/check.ts';
 import { fromWord } from '../../sdk/text/chat-line.ts';
+import { commandIn } from '../../sdk/text/command-sign.ts';
+import { trimUnseen } from '../../sdk/text/unseen-edges.ts';
 import type { Capability, DialogCapability } from '../plan/capabilities.ts';
 import { argumentsOf, type TypedCommand } from '../plan/command-line.ts';
 import { nextQuestion, openDialog, questionOf, stepsOf } from '../plan/dialogs.ts';
@@ -115,8 +117,12 @@ async function callOf(of: Invocation): Promise<unknown> {
       return call(planned.event);
     case 'command':
       return call(await commandInput(of, planned.capability, planned.typed));
-    case 'action':
-      return call(fitting({ type: 'object', properties: planned.capability.spec.data }, planned.data));
+    case 'action': {
+      const { id, spec } = planned.capability;
+      return call(
+        fitting({ type: 'object', properties: spec.data }, planned.data, { what: `the data of a button for ${id}` }),
+      );
+    }
     case 'answer':
       return answerDialog(of, planned.capability, planned);
     case 'direct':
@@ -157,8 +163,9 @@ async function answerDialog(
   { row, text, people }: Extract<PlannedStep['step'], { kind: 'answer' }>,
 ): Promise<unknown> {
   const { ctx, run, deps, cause } = of;
-  const answer = text.trim();
-  if (new RegExp(`^(${escaped(deps.generation.commands.prefix)})?cancel$`, 'i').test(answer)) {
+  const answer = trimUnseen(text);
+  const typed = commandIn(answer, deps.generation.commands.prefix) ?? { name: answer, rest: '' };
+  if (typed.name.toLowerCase() === 'cancel' && typed.rest === '') {
     run.dialog = null;
     return 'Cancelled.';
   }
@@ -176,8 +183,6 @@ async function answerDialog(
   return undefined;
 }
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-
 /** Asks the next question, or runs the dialog's handler if all answers are known. */
 async function advance(
   { ctx, run, deps }: Invocation,
@@ -191,5 +196,7 @@ async function advance(
     return undefined;
   }
   run.dialog = null;
-  return dialog.run(ctx, fitting({ type: 'object', properties: dialog.spec.answers }, known) as never);
+  const { id, spec } = dialog;
+  const answers = fitting({ type: 'object', properties: spec.answers }, known, { what: `the answers to ${id}` });
+  return dialog.run(ctx, answers as never);
 }

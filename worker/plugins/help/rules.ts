@@ -6,6 +6,7 @@
 //   HELP-4  An unknown command is answered. A path (`/usr/bin`) is not, and operator commands are not suggested.
 import type { CommandHelp } from '../../sdk/index.ts';
 import { nearest } from '../../sdk/schema/nearest.ts';
+import { commandIn } from '../../sdk/text/command-sign.ts';
 
 const WHO = { anyone: '', admin: ' (admins)', operator: ' (operators)' } as const;
 
@@ -36,9 +37,8 @@ export function helpOne(commands: readonly CommandHelp[], wanted: string): strin
 /** Answer to an unknown command. Undefined if the line does not look like a command. */
 export function unknownCommand(commands: readonly CommandHelp[], line: string): string | undefined {
   const prefix = prefixOf(commands);
-  if (prefix === undefined || !line.trim().startsWith(prefix)) return undefined;
-  const [word = ''] = line.trim().slice(prefix.length).split(/\s/, 1);
-  if (!/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,31}$/u.test(word) || word === CANCEL) return undefined;
+  const word = prefix === undefined ? undefined : commandIn(line, prefix)?.name;
+  if (word === undefined || !/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,31}$/u.test(word) || word === CANCEL) return undefined;
   const open = commands.filter(({ who }) => who !== 'operator').flatMap(({ name, aliases }) => [name, ...aliases]);
   const near = nearest(word, open);
   const next = near === undefined ? `${prefix}help lists those there are.` : `Did you mean ${prefix}${near}?`;

@@ -137,8 +137,9 @@ async function addSlot(
   { slot, use }: { readonly slot: string; readonly use: string },
 ): Promise<void> {
   const given = options.modules?.[slot];
-  const found: LoadedModule =
+  const found: LoadedModule | undefined =
     given === undefined ? await loadNamed(options, { slot, use }) : { module: given, source: 'project' };
+  if (found === undefined) return; // the slot stays unjudged
   const before = draft.registered.capabilities.all().length;
   const kind = inSlot(slot, () => readDefinition(found.module).kind);
   const endpoints = kind === 'adapter' ? addAdapter(options, { slot, module: found.module }) : [];
@@ -163,7 +164,7 @@ async function addSlot(
 async function loadNamed(
   options: AssembleOptions,
   { slot, use }: { readonly slot: string; readonly use: string },
-): Promise<LoadedModule> {
+): Promise<LoadedModule | undefined> {
   try {
     return await loadPlugin(use, options);
   } catch (error) {

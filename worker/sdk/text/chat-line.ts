@@ -9,6 +9,7 @@ import type { UserRef } from '../message.ts';
 import { type Checked, check } from '../schema/check.ts';
 import { faultAt } from '../schema/fault.ts';
 import { isNamedOnly, isOptional } from '../schema/optional.ts';
+import { trimUnseen, UNSEEN } from './unseen-edges.ts';
 
 export type Properties = Readonly<Record<string, object>>;
 
@@ -80,7 +81,7 @@ export function readArguments(properties: Properties, line: string, reading: Rea
     const [first, ...others] = rest;
     if (Object.hasOwn(given, name) || first === undefined) continue;
     if (isRest(schema)) {
-      given[name] = without(cuts, line, first.at);
+      given[name] = trimUnseen(without(cuts, line, first.at));
       rest = [];
       isWhole = true;
     } else if (typeOf(schema) === 'array' && isWhole) {
@@ -160,15 +161,19 @@ const MOST_WORDS = 1_000;
 /** Most characters of surplus words that a fault quotes. */
 const MOST_SHOWN = 200;
 
-/** Phone keyboards turn straight quotes into curly ones, and two dashes into one long dash. */
-const WORD = /"([^"]*)"|[“„]([^“„”]*)[“”]|(\S+)/g;
+/** Phone keyboards turn straight quotes into curly ones, and two dashes into one long dash. Unseen characters before a word are not part of it. */
+const WORD = new RegExp(`"([^"]*)"|[“„]([^“„”]*)[“”]|([^${UNSEEN}]\\S*)`, 'gu');
 const NAMED = /^(?:--|—)/;
 
 function wordsOf(line: string): readonly Word[] {
   const words: Word[] = [];
   for (const match of line.matchAll(WORD)) {
     const text = match[1] ?? match[2] ?? match[3] ?? '';
-    words.push({ text, at: match.index, end: match.index + match[0].length, isQuoted: match[3] === undefined });
+    const isQuoted = match[3] === undefined;
+    const bare = trimUnseen(text);
+    // Blanks in quotes were meant.
+    const shown = isQuoted && bare === text.trim() ? text : bare;
+    words.push({ text: shown, at: match.index, end: match.index + match[0].length, isQuoted });
     if (words.length > MOST_WORDS) break;
   }
   return words;
