@@ -18,6 +18,8 @@ import type {
   PluginsLook,
   TaskOptions,
 } from './runtime/once-types.ts';
+import type { Verified } from './workroom/journal/verify.ts';
+import type { VerifyOptions } from './workroom/journal/verify-stored.ts';
 
 export interface TaskModule {
   checkProject(options: CheckOptions): Promise<CheckedProject>;
@@ -29,6 +31,8 @@ export interface TaskModule {
   storedSchema(file: string): Promise<StoredSchema>;
   /** Undefined where there is no database yet. */
   openStoredItems(options: StoredItemsOptions): Promise<StoredItems | undefined>;
+  /** Proves the journal of the Workroom in the database file, or of an export. */
+  verifyWorkroom(options: VerifyOptions): Promise<Verified>;
   /** Files that others can change, of the project and of its plugins. No code of plugins runs. */
   untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]>;
   /** Plugins that are missing or outdated. No code of plugins runs. */
@@ -91,6 +95,10 @@ export async function storedSchema(file: string): Promise<StoredSchema> {
 /** Throws what the configuration throws, and what a start would say of the database. */
 export const openStoredItems: TaskModule['openStoredItems'] = async (options) =>
   (await import('./host/stored-items.ts')).openStoredItems(options);
+
+/** Throws what the configuration throws, and `not_found` where there is no database. */
+export const verifyWorkroom: TaskModule['verifyWorkroom'] = async (options) =>
+  (await import('./workroom/journal/verify-stored.ts')).verifyStored(options);
 
 export async function untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]> {
   const files = await import('./runtime/loading/untrusted-files.ts');

@@ -18,6 +18,9 @@ const outbox: CommandEntry['load'] = () => import('./commands/outbox.ts');
 const endpoints: CommandEntry['load'] = () => import('./commands/endpoints.ts');
 const ingress: CommandEntry['load'] = () => import('./commands/ingress.ts');
 const webhooks: CommandEntry['load'] = () => import('./commands/webhooks.ts');
+const seeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/see.ts');
+const changeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/change.ts');
+const proveWorkroom: CommandEntry['load'] = () => import('./commands/workroom/prove.ts');
 const tasks: CommandEntry['load'] = () => import('./commands/tasks.ts');
 const service: CommandEntry['load'] = () => import('./commands/service/control.ts');
 
@@ -74,6 +77,15 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('outbox replay', 'Puts a dead or unknown item back in line', outbox),
   entry('outbox hold', 'Keeps a send from its platform', outbox),
   entry('outbox drop', 'Gives an item up', outbox),
+  entry('workroom status', 'Says how journal and boards stand', seeWorkroom),
+  entry('workroom list', 'Lists items', seeWorkroom),
+  entry('workroom show', 'Shows one item', seeWorkroom),
+  entry('workroom log', 'Shows events of the journal', seeWorkroom),
+  entry('workroom do', 'Carries out a command on an item', changeWorkroom),
+  entry('workroom member', 'The people and agents of the team', changeWorkroom),
+  entry('workroom board', 'Boards, their roles and conversations', changeWorkroom),
+  entry('workroom verify', 'Proves the journal, without a host', proveWorkroom),
+  entry('workroom export', 'Writes the journal for a proof elsewhere', proveWorkroom),
   entry('tasks list', 'Lists waiting tasks and next times', tasks),
   entry('tasks cancel', 'Takes a waiting task away', tasks),
   entry('endpoints list', 'Lists endpoints with state and last error', endpoints),

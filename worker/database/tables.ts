@@ -67,9 +67,15 @@ export interface Tables {
   };
   /** `source`: `<endpoint>|<the platform's id>`. `id`: id of the copy. */
   fetched_files: { source: string; id: string };
+  workroom_events: WorkroomEventsTable;
+  /** One row with id 1: the last event of the journal. */
+  workroom_head: { id: number; seq: number; hash: string };
+  workroom_catalog: WorkroomCatalogTable;
+  /** Open dependencies: `item` waits for `needs`. */
+  workroom_needs: { item: string; blocker: string; needs: string };
 }
 
-export type DueKind = 'task' | 'inbox' | 'outbox' | 'ingress' | 'cron';
+export type DueKind = 'task' | 'inbox' | 'outbox' | 'ingress' | 'cron' | 'workroom';
 export type InboxState = 'received' | 'handling' | 'waiting' | 'done' | 'dead';
 export type InboxKind = 'arrival' | 'webhook' | 'task' | 'event' | 'cron';
 export type OutboxState = 'pending' | 'sending' | 'sent' | 'waiting' | 'unknown' | 'dead';
@@ -186,4 +192,41 @@ export interface StartsTable {
   previous_code: number | null;
   previous_signal: string | null;
   previous_detail: string | null;
+}
+
+/** The journal. Triggers refuse every change but of `texts`. */
+export interface WorkroomEventsTable {
+  seq: number;
+  /** `<command id>/<n>`. */
+  id: string;
+  stream: string;
+  version: number;
+  kind: string;
+  at: number;
+  actor: string;
+  cause: string | null;
+  /** Canonical JSON. */
+  data: string;
+  /** JSON `{field: {salt, text}}`; null without texts, or after all were erased. */
+  texts: string | null;
+  digest: string;
+  hash: string;
+}
+
+/** The fold of each stream. Derived: `workroom/catalog-rows.ts` makes the rows. */
+export interface WorkroomCatalogTable {
+  stream: string;
+  kind: 'team' | 'board' | 'item';
+  board: string | null;
+  version: number;
+  applied_seq: number;
+  status: string | null;
+  state: string | null;
+  assignee: string | null;
+  next_at: number | null;
+  /** Highest number given to an item; in rows of boards. */
+  last_item: Generated<number>;
+  quarantined: Generated<number>;
+  updated_at: number;
+  data: string;
 }

@@ -1,10 +1,12 @@
 // Options of the engine: its environment, its observer, and the parts that tests replace.
+
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import type { Mode } from '../../shared/config/mode.ts';
 import type { Core } from '../core/core.ts';
 import type { EndpointState } from '../endpoints/endpoint-machine.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
 import type { FileStore } from '../files/file-store.ts';
+import type { RunPart } from '../handling/run/run-part.ts';
 import type { ItemOutcome } from '../inbox/dispatcher.ts';
 import type { InboxRow } from '../inbox/inbox-store.ts';
 import type { OutboxRow } from '../outbox/outbox-store.ts';
@@ -44,6 +46,8 @@ export interface EngineOptions {
   readonly random?: () => number;
   /** Storage of files. Default: the media folder. */
   readonly files?: FileStore;
+  /** The part `workroom`, for plugins of a Workroom. */
+  readonly workroom?: RunPart;
   /** Further parts of the host, for plugins that name them in `uses`. */
   readonly parts?: Readonly<Record<string, unknown>>;
   /** Wraps each handling of an item. */

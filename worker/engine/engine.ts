@@ -34,6 +34,7 @@ import { laneOf, type NewOutboxRow, type SendHead, sendWaits } from '../outbox/o
 import { type SurfaceState, takesAtOnce } from '../outbox/send-surface.ts';
 import { createSender } from '../outbox/sender.ts';
 import { storingSends } from '../outbox/storing-sends.ts';
+import { partNamesOf } from '../runtime/checks/missing-parts.ts';
 import { commandInfos, commandsPart } from '../runtime/generations/commands-part.ts';
 import { CronService } from '../runtime/generations/cron.ts';
 import type { Generation } from '../runtime/generations/generation.ts';
@@ -156,8 +157,12 @@ export class Engine {
         environment: options.environment,
         lockfile: options.lockfile,
         logger: (slot) => scopedLog(core.log, { plugin: `root/${slot}` }),
-        parts: (generation) => ({ commands: commandsPart(generation), ...options.parts }),
-        partNames: ['commands', ...Object.keys(options.parts ?? {})],
+        parts: (generation) => ({
+          commands: commandsPart(generation),
+          workroom: options.workroom,
+          ...options.parts,
+        }),
+        partNames: (config) => [...partNamesOf(config), ...Object.keys(options.parts ?? {})],
         secrets: (texts) => observer.secrets?.(texts),
         fileUrl: (file, of) => this.links?.urlOf(file, of),
         serving: (generation) => this.#serve(generation),

@@ -116,6 +116,28 @@ export const EVENT_TYPES = {
 
   'task.scheduled': kind(1, { task: text, capability: text, at: text }, ['capability', 'at']),
   'task.cancelled': kind(1, { task: text, capability: text }, ['capability']),
+
+  // `change` is the kind of the journal's event; `blockers` counts the open ones; `blocker` is the one that changed
+  'workroom.item_changed': kind(
+    1,
+    {
+      item: text,
+      board: text,
+      version: count,
+      change: text,
+      status: text,
+      state: text,
+      blockers: count,
+      blocker: Type.Optional(text),
+      assignee: Type.Optional(text),
+    },
+    ['item', 'board', 'version', 'change', 'status', 'state', 'blockers'],
+  ),
+  'workroom.board_changed': kind(1, { board: text, version: count, change: text }, ['board', 'version', 'change']),
+  'workroom.member_changed': kind(1, { change: text, member: text }, ['change']),
+  'workroom.verified': kind(1, { seq: count, ms: count }, ['seq', 'ms']),
+  'workroom.damaged': kind(1, { seq: count, fault: text, stream: text }, ['seq', 'fault']),
+  'workroom.head_noted': kind(1, { seq: count, hash: text }, ['seq']),
 } as const satisfies Readonly<Record<string, EventKind>>;
 
 export type EventTypeName = keyof typeof EVENT_TYPES;

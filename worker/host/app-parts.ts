@@ -38,6 +38,7 @@ import { Readiness } from '../readiness/readiness.ts';
 import { NextCode } from '../runtime/loading/next-code.ts';
 import type { AppOptions } from './app-options.ts';
 import { Housekeeping, type KeepFor } from './housekeeping.ts';
+import { WorkroomHost } from './workroom.ts';
 
 /** State that changes while the host runs. */
 export interface HostFacts {
@@ -77,6 +78,7 @@ export class Parts {
   readonly disk: DiskBudget;
   readonly housekeeping: Housekeeping;
   readonly nextCode: NextCode;
+  readonly workroom: WorkroomHost;
   readonly file: string;
 
   constructor(options: AppOptions, onDatabase: (state: DatabaseState) => void) {
@@ -99,6 +101,12 @@ export class Parts {
     };
     this.nextCode = new NextCode({ project, mode, environment });
     this.media = new MediaFolder(this.core, projectPaths(project).mediaDir);
+    this.workroom = new WorkroomHost({
+      core: this.core,
+      config: () => this.engine.runtime.loaded.config,
+      timers: () => this.engine.timers,
+      endpoint: (name) => this.engine.runtime.current?.endpoint(name) ?? name,
+    });
     this.engine = this.#makeEngine();
     this.readiness = this.#makeReadiness();
     this.disk = this.#makeDiskBudget();
@@ -178,6 +186,7 @@ export class Parts {
       linkKey: () => linkKeyIn(paths.linkKey),
       admit: () => this.admitRead(),
       observer: this.#observer(),
+      workroom: this.workroom.part,
     });
   }
 

@@ -108,6 +108,7 @@ class Host implements App {
       reload: (caller, options) => this.reload(caller.actor, options),
       requestRestart: (caller, keep) => requestRestart(this.#parts, caller.actor, keep),
       sandbox: { arrival: sandboxArrival, press: sandboxPress, conversation: conversationId, view: chatView },
+      workroom: this.#parts.workroom,
     });
   }
 
@@ -185,6 +186,7 @@ class Host implements App {
     await serveFirst(this.#parts, first);
     facts.retention?.start();
     housekeeping.start();
+    this.#parts.workroom.start();
     void this.#parts.media.removeHalves();
     if (this.#isUp) this.#run();
   }
@@ -254,7 +256,7 @@ class Host implements App {
     await step('watch', left('watch'), async () => this.#endWatch?.());
     await step('http', left('http'), async () => this.#http.drain(left('http')));
     await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cutOf(what, count).forEach(add)));
-    for (const part of [housekeeping, facts.retention, disk]) part?.stop();
+    for (const part of [housekeeping, facts.retention, disk, this.#parts.workroom]) part?.stop();
     await step('database', left('database'), () => this.#parts.closeDatabase()); // if cut short, the next start recovers the WAL
     await step('http connections', left('connections'), async () => this.#http.close());
     return { cut };

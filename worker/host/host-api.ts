@@ -25,6 +25,7 @@ import { createPluginRoutes } from '../runtime/generations/plugin-routes.ts';
 import { createSandboxChat, type SandboxView } from '../sandbox/sandbox-chat.ts';
 import { createTaskControl } from '../timers/task-control.ts';
 import type { AppOptions } from './app-options.ts';
+import type { WorkroomHost } from './workroom.ts';
 
 export interface HostApiDeps {
   readonly options: AppOptions;
@@ -39,6 +40,7 @@ export interface HostApiDeps {
   readonly reload: SystemApi['reload'];
   readonly requestRestart: SystemApi['requestRestart'];
   readonly sandbox: SandboxView;
+  readonly workroom: WorkroomHost;
 }
 
 export function createHostApi(deps: HostApiDeps): HostApi {
@@ -142,6 +144,9 @@ export function createHostApi(deps: HostApiDeps): HostApi {
       return deps.events() ?? NO_EVENTS;
     },
     idempotency: createIdempotency(core),
+    get workroom() {
+      return deps.workroom.api;
+    },
     get chat() {
       return sandboxEndpoint() === undefined ? undefined : chat;
     },

@@ -39,7 +39,7 @@ export interface RuntimeOptions {
   readonly lockfile: string;
   readonly logger: (slot: string) => Logger;
   readonly parts: (generation: Generation) => Readonly<Record<string, unknown>>;
-  readonly partNames: readonly string[];
+  readonly partNames: (config: LoadedConfig['config']) => readonly string[];
   /** Called when a new generation serves, so that accounts, schedules and settings follow. */
   readonly serving: (generation: Generation) => Promise<void>;
   /** Gets the secrets of a configuration before any of it is used. */
@@ -224,7 +224,7 @@ export class Runtime {
       mode,
       loaded,
       logger,
-      parts: partNames,
+      parts: partNames(loaded.config),
       secrets: this.#options.secrets,
       loading,
       warned: (warning) => this.#options.core.log.warn({ warning }, 'configuration warning'),

@@ -47,7 +47,7 @@ export {
   type UserRef,
 } from './message.ts';
 export type { Options } from './options.ts';
-export type { Agents, CommandHelp, Commands, Parts, Workroom } from './parts.ts';
+export type { Agents, CommandHelp, Commands, Parts } from './parts.ts';
 export type { CheckResult, CheckTools } from './platform/account-check.ts';
 export type { PlatformSocket } from './platform/platform-socket.ts';
 export { readJson, sendResult } from './platform/respond.ts';
@@ -99,3 +99,17 @@ export {
 export type { Secret } from './secret.ts';
 export { showDuration } from './text/duration.ts';
 export { md } from './text/markup.ts';
+export {
+  type WorkBlocker,
+  type WorkBlockerKind,
+  type WorkBoard,
+  type WorkCommand,
+  type WorkFilter,
+  type WorkItem,
+  type WorkMember,
+  type WorkOutcome,
+  type WorkRole,
+  type Workroom,
+  type WorkState,
+  workItemChanged,
+} from './workroom.ts';

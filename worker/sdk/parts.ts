@@ -1,21 +1,13 @@
 // Optional parts of the host, on `ctx` of a plugin that names them in `uses`. Their methods are effects too: decided on the state that this run
 // sees, and committed with the run.
 import type { Task } from './handle.ts';
+import type { Workroom } from './workroom.ts';
 
 /** Optional parts, by the name that `uses` takes. */
 export interface Parts {
   readonly workroom: Workroom;
   readonly agents: Agents;
   readonly commands: Commands;
-}
-
-export interface Workroom {
-  do(command: {
-    readonly kind: string;
-    readonly [field: string]: unknown;
-  }): Promise<
-    { readonly kind: 'accepted'; readonly item: string } | { readonly kind: 'refused'; readonly reason: string }
-  >;
 }
 
 export interface Agents {

@@ -22,10 +22,14 @@ import type { FakePlatform } from './fake-platform.ts';
 import type { Life } from './life.ts';
 import type { ManualClock } from './manual-clock.ts';
 import type { MemoryDisk } from './memory-disk.ts';
+import { type TestBoard, testBoard } from './test-board.ts';
+import type { TestWorkroom } from './test-bot.ts';
 import { type TestPlugins, testConfig } from './test-config.ts';
 
 /** The slot of the fake platform; `fake` is also the short name of its endpoint. */
 const FAKE = 'fake';
+/** The account as arrivals and configurations name it in full. */
+const FULL_NAME = `root/${FAKE}:${FAKE}`;
 
 export interface ProcessOptions extends TestPlugins {
   readonly life: Life;
@@ -35,6 +39,7 @@ export interface ProcessOptions extends TestPlugins {
   readonly direct: boolean;
   readonly files: Readonly<Record<string, Uint8Array>>;
   readonly parts: Readonly<Record<string, unknown>>;
+  readonly workroom: TestWorkroom | undefined;
   readonly log: (line: unknown) => void;
   readonly point: (name: string) => void;
   /** Wraps each handling of an item. */
@@ -47,6 +52,7 @@ export class BotProcess {
   readonly #engine: Engine;
   readonly #webhooks: Webhooks;
   readonly #counts = new Map<string, number>();
+  readonly #board: TestBoard | undefined;
   #link: Link<unknown> | undefined;
 
   constructor(options: ProcessOptions) {
@@ -61,6 +67,10 @@ export class BotProcess {
       log: logTo(options.log),
       point: (name) => life.guard(() => options.point(name)),
     };
+    this.#board =
+      options.workroom === undefined
+        ? undefined
+        : testBoard(this.#core, options.workroom, { endpoint: FULL_NAME, timers: () => this.#engine.timers });
     const all = { [FAKE]: this.#adapter(), ...modules };
     this.#engine = new Engine({
       core: this.#core,
@@ -78,7 +88,7 @@ export class BotProcess {
       },
       admit: () => {},
       modules: all,
-      parts,
+      parts: { ...(this.#board === undefined ? {} : { workroom: this.#board.part }), ...parts },
       around,
     });
     const { endpoints, inbox, gate } = this.#engine;
@@ -103,6 +113,7 @@ export class BotProcess {
   /** Assembles the plugins, opens resources, and resumes the work on the disk. Throws the errors of assembly. */
   async start(): Promise<void> {
     await this.#engine.load();
+    await this.#board?.begin();
     await this.#engine.start();
     void this.generation;
   }

@@ -12,4 +12,11 @@ export type { Fixtures } from './adapter-suite/fixtures.ts';
 export { everyCrash } from './every-crash.ts';
 export { type HostOptions, type HostRequest, startHost, type TestHost } from './host.ts';
 export { loopback, type TestOwner } from './loopback.ts';
-export { type Person, type ShownMessage, type TestBot, type TestBotOptions, testBot } from './test-bot.ts';
+export {
+  type Person,
+  type ShownMessage,
+  type TestBot,
+  type TestBotOptions,
+  type TestWorkroom,
+  testBot,
+} from './test-bot.ts';

@@ -261,6 +261,7 @@ export class MemoryBot implements Killable {
       config: this.#config,
       operators: this.#operators,
       parts: this.#options.parts ?? {},
+      workroom: this.#options.workroom,
       log: (line) => this.logs.push(line),
       around: (handle) => inside.run(this, handle),
       point: (name) => {

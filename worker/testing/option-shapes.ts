@@ -36,6 +36,7 @@ const TEST_BOT_KEYS: Forms<TestBotOptions> = {
   direct: FLAG,
   files: BYTES,
   parts: OBJECT,
+  workroom: OBJECT,
   startAt: (value) =>
     typeof value === 'string' && Number.isFinite(Date.parse(value))
       ? undefined

@@ -4,6 +4,7 @@ import type { Arrival, Can } from '../sdk/adapter.ts';
 import type { FileRef, Rich } from '../sdk/message.ts';
 import type { PluginModule } from '../sdk/plugin.ts';
 import type { HeaderMap, HttpAnswer, RawRequest } from '../sdk/request.ts';
+import type { WorkRole } from '../sdk/workroom.ts';
 import { startBot } from './start-bot.ts';
 
 /** Options of a test bot. */
@@ -18,8 +19,26 @@ export interface TestBotOptions {
   readonly files?: Readonly<Record<string, Uint8Array>>;
   /** Optional parts of the host that plugins name in `uses`. */
   readonly parts?: Record<string, unknown>;
+  /** A board, for plugins that name `workroom` in `uses`. */
+  readonly workroom?: TestWorkroom;
   /** Start of the clock, ISO 8601. Default 2026-01-01T12:00:00Z. */
   readonly startAt?: string;
+}
+
+/** The Workroom of a test bot. A member is the person of that name. */
+export interface TestWorkroom {
+  readonly boards: Readonly<
+    Record<
+      string,
+      {
+        readonly members: Readonly<Record<string, WorkRole>>;
+        /** Rooms that are bound to the board. */
+        readonly conversations?: readonly string[];
+        /** False: a submitted item is done. Default true. */
+        readonly review?: boolean;
+      }
+    >
+  >;
 }
 
 /** A person who chats with the bot. */

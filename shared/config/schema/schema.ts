@@ -154,7 +154,7 @@ export const configSchema = Type.Object(
       'info',
     ),
     host: group('What this host is.', {
-      kind: choice('What runs here.', ['bot'], 'bot'),
+      kind: choice('What runs here: a bot, or a team Workroom with its board.', ['bot', 'workroom'], 'bot'),
       name: Type.Optional(text("Name shown on the Dashboard. Default: the package's name.", { maxLength: 100 })),
     }),
     http,
@@ -242,6 +242,16 @@ export const configSchema = Type.Object(
     }),
     schedule: group('Reminders and jobs.', {
       timezone: text('IANA name of the zone of wall-clock times.', { default: 'UTC', maxLength: 64 }),
+    }),
+    workroom: group('The board of a team; with host.kind workroom alone.', {
+      stuckHours: integer(
+        'Hours without a change after which an item is announced as stuck. 0: never.',
+        72,
+        [0, 8_760],
+      ),
+      remindHours: integer('Hours after which an overdue or stuck item is announced again.', 24, [1, 8_760]),
+      verifyHours: integer('Hours between two proofs of the journal while the host runs.', 24, [1, 8_760]),
+      maxTextBytes: integer('Bytes of a title or a text, at most.', 16 * KIB, [256, 64 * KIB]),
     }),
     supervisor: group('The supervisor of --daemon.', {
       restarts: integer('Starts within the window, the first included.', 5, [1, 100]),

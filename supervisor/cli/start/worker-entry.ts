@@ -78,6 +78,12 @@ export const openStoredItems: TaskModule['openStoredItems'] = async (options) =>
   return tasks.openStoredItems(options);
 };
 
+/** Proves the journal of the Workroom in the database file, or of an export. */
+export const verifyWorkroom: TaskModule['verifyWorkroom'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.verifyWorkroom(options);
+};
+
 /** Project files that other users can change. No plugin code runs. */
 export const untrustedFiles: TaskModule['untrustedFiles'] = async (options) => {
   const tasks: TaskModule = await import('../../../worker/task.ts');

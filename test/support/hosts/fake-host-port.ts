@@ -12,6 +12,7 @@ import type { HttpSettings } from '../../../worker/http/api/caller.ts';
 import type { EventGateway } from '../../../worker/http/api/events-api.ts';
 import type { HostApi } from '../../../worker/http/api/host-api.ts';
 import type { ItemStore } from '../../../worker/http/api/items-api.ts';
+import { fakeWorkroom } from './fake-workroom.ts';
 
 const WAITING_TASK = {
   id: '1',
@@ -256,6 +257,7 @@ export function fakeHostPort({
       },
       messages: async ({ after = 0 }) => ({ messages: [], cursor: after, more: false, older: false }),
     },
+    workroom: fakeWorkroom(),
     observe: (fact) => void observed.push(fact),
   };
   return host;

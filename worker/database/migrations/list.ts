@@ -10,6 +10,7 @@ import { fetchedFiles } from './0008-fetched-files.ts';
 import { numberedStarts } from './0009-numbered-starts.ts';
 import { deaths } from './0010-deaths.ts';
 import { causes } from './0011-causes.ts';
+import { workroom } from './0012-workroom.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -31,5 +32,6 @@ export const MIGRATIONS: readonly Migration[] = [
   fetchedFiles,
   numberedStarts,
   deaths,
+  workroom,
   causes,
 ];

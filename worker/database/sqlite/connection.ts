@@ -1,5 +1,6 @@
 // Opens connections to the project's SQLite file. No other code opens a `*.sqlite` file. Closing any descriptor of the file drops the POSIX locks of
 // all connections of this process.
+import { createHash } from 'node:crypto';
 import { refuseLostHistory } from '../../../shared/files/lost-history.ts';
 import { type Database, Sqlite } from '../../../shared/sqlite.ts';
 
@@ -12,6 +13,9 @@ const READER_BUSY_MS = 200;
  * A page of 4 KiB, SQLite's default, holds one delivery of 2 KB; a page of 8 KiB holds three. The WAL takes two system calls for each changed page.
  */
 const PAGE_BYTES = 8_192;
+
+/** SHA-256 of a text in lower-case hex, for statements that continue a hash chain. PostgreSQL has a function of its own. */
+const sha256 = (text: unknown): string => createHash('sha256').update(String(text)).digest('hex');
 
 /** The writing connection: WAL, synced at each commit, foreign keys and triggers enforced. */
 export function openWritable(file: string, busyMs = WRITER_BUSY_MS): Database {
@@ -26,6 +30,7 @@ export function openWritable(file: string, busyMs = WRITER_BUSY_MS): Database {
     database.pragma('wal_autocheckpoint = 0'); // svc starts checkpoints itself, to see their errors
     database.pragma('trusted_schema = OFF');
     database.pragma('wal_checkpoint(NOOP)'); // throws if SQLite could open the file only for reading
+    database.function('svc_sha256', { deterministic: true }, sha256);
     return database;
   } catch (error) {
     database.close();

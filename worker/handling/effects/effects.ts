@@ -76,6 +76,11 @@ export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decide
       case 'emit':
         events.push(eventOf(of, { type: effect.type, data: wellFormed(effect.data) }));
         break;
+      case 'part':
+        statements.push(...effect.statements);
+        events.push(...effect.events);
+        if (effect.dueAt !== undefined) dueAt = Math.min(dueAt ?? effect.dueAt, effect.dueAt);
+        break;
       case 'count':
         counts.push(effect);
         break;
@@ -94,9 +99,12 @@ export function writtenEffects(of: EffectsOf, effects: readonly Effect[]): Decid
   }
 }
 
-/** True if state or a waiting task that the run had read has changed since. The handler then runs again. */
+/** `due`: a waiting task that the run had read; `workroom`: streams of the Workroom. */
+const MOVED_GUARDS = new Set(['cell', 'message', 'due', 'workroom']);
+
+/** True if something that the run had read has changed since. The handler then runs again. */
 export const hasMoved = (answer: UnitAnswer): boolean =>
-  answer.kind === 'refused' && (answer.guard === 'cell' || answer.guard === 'message' || answer.guard === 'due');
+  answer.kind === 'refused' && MOVED_GUARDS.has(answer.guard ?? '');
 
 /** Guards for edited and removed messages: the effects hold only while the parts of each message are those that were read. */
 function heldMessages({ sent = new Map() }: EffectsOf, effects: readonly Effect[]): Statement[] {

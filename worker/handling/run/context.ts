@@ -29,6 +29,7 @@ import { type CellContext, cellContext } from './cells.ts';
 import { type OnceOptions, runOnce } from './once.ts';
 import type { Ask, Effect, Run } from './run.ts';
 import type { RunEnd } from './run-end.ts';
+import type { RunPart, RunSurface } from './run-part.ts';
 import { listTasks } from './scheduled-tasks.ts';
 import type { StateTurns } from './state-turns.ts';
 
@@ -97,7 +98,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     get signal() {
       return of.end.signal;
     },
-    ...generationParts(generation, capability),
+    ...partsOf(generation, { capability, cause, effect, open, nextKey }),
     groups: of.groups,
     now: () => core.clock.now(),
     timezone: generation.timezone,
@@ -260,6 +261,14 @@ function laneOfTask(generation: GenerationView, id: string, data: unknown): stri
   return lane === undefined ? undefined : taskId(generation, id, `lane:${lane}`);
 }
 
-function generationParts(generation: GenerationView, capability: Capability): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(capability.uses.map((part) => [part, generation.parts[part]]));
+/** A part that makes effects is a function of the run; others are the same for every run of the generation. */
+function partsOf(generation: GenerationView, run: Omit<RunSurface, 'isOperator'>): Readonly<Record<string, unknown>> {
+  const user = run.cause.chat?.user;
+  const surface = { ...run, isOperator: user !== undefined && generation.commands.isOperator(user) };
+  return Object.fromEntries(
+    run.capability.uses.map((name) => {
+      const part = generation.parts[name];
+      return [name, typeof part === 'function' ? (part as RunPart)(surface) : part];
+    }),
+  );
 }

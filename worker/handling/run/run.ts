@@ -1,6 +1,7 @@
 // Effects that one run of a handler has collected. Effects are data; none is visible before the commit.
 
-import type { PluginEventType } from '../../events/event-types.ts';
+import type { Statement } from '../../database/unit.ts';
+import type { NewEvent, PluginEventType } from '../../events/event-types.ts';
 import type { Content, ConversationRef, MessageRef } from '../../sdk/index.ts';
 
 export type Effect =
@@ -39,6 +40,14 @@ export type Effect =
       readonly row: TaskRow | undefined;
     }
   | { readonly kind: 'emit'; readonly type: PluginEventType; readonly data: unknown }
+  | {
+      /** What a part of the host adds to the unit of the run. */
+      readonly kind: 'part';
+      readonly statements: readonly Statement[];
+      readonly events: readonly NewEvent[];
+      /** Earliest due row among the statements. */
+      readonly dueAt: number | undefined;
+    }
   | { readonly kind: 'count'; readonly counter: string; readonly labels: Readonly<Record<string, string>> };
 
 /** A waiting task in the due table. */

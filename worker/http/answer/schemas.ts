@@ -34,6 +34,18 @@ import {
 } from '../../../shared/api/runtime.ts';
 import { taskPageSchema, taskSchema } from '../../../shared/api/task.ts';
 import { webhookAddressesSchema, webhookRegisteredSchema } from '../../../shared/api/webhook.ts';
+import {
+  joinCodeSchema,
+  verificationSchema,
+  workAcceptedSchema,
+  workBoardsSchema,
+  workCommandSchema,
+  workEventsSchema,
+  workItemPageSchema,
+  workItemSchema,
+  workMembersSchema,
+  workOverviewSchema,
+} from '../../../shared/api/workroom.ts';
 
 export const schemas = {
   Accepted: acceptedSchema,
@@ -73,6 +85,16 @@ export const schemas = {
   TaskPage: taskPageSchema,
   WebhookAddresses: webhookAddressesSchema,
   WebhookRegistered: webhookRegisteredSchema,
+  JoinCode: joinCodeSchema,
+  Verification: verificationSchema,
+  WorkAccepted: workAcceptedSchema,
+  WorkBoards: workBoardsSchema,
+  WorkCommand: workCommandSchema,
+  WorkEvents: workEventsSchema,
+  WorkItem: workItemSchema,
+  WorkItemPage: workItemPageSchema,
+  WorkMembers: workMembersSchema,
+  WorkOverview: workOverviewSchema,
 } as const;
 
 export type SchemaName = keyof typeof schemas;

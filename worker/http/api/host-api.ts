@@ -12,6 +12,7 @@ import type { ItemStore } from './items-api.ts';
 import type { SystemApi } from './system-api.ts';
 import type { TaskControl } from './tasks-api.ts';
 import type { WebhookControl } from './webhooks-api.ts';
+import type { WorkroomApi } from './workroom-api.ts';
 
 export interface HostApi {
   settings(): HttpSettings;
@@ -28,6 +29,8 @@ export interface HostApi {
   readonly idempotency: IdempotencyStore;
   /** The chat page and `svc chat`. Replies arrive over the event stream and `chat.messages`. Undefined without a sandbox account. */
   readonly chat: ChatApi | undefined;
+  /** Undefined on a host that is no Workroom. */
+  readonly workroom: WorkroomApi | undefined;
   /** Counts and logs a request. `auth_failed`: an unknown token. `refused`: any other end before the route ran. */
   observe(fact: {
     readonly kind: 'request' | 'auth_failed' | 'refused';

@@ -22,6 +22,7 @@ import { systemRoutes } from './system.ts';
 import { taskRoutes } from './tasks.ts';
 import { webhookAddressRoutes } from './webhook-addresses.ts';
 import { webhookRoutes } from './webhooks.ts';
+import { workroomRoutes } from './workroom.ts';
 
 /** All routes, in the order in which their paths are tried. */
 export const ROUTES: readonly Route[] = [
@@ -34,6 +35,7 @@ export const ROUTES: readonly Route[] = [
   ...webhookAddressRoutes,
   ...itemRoutes('inbox'),
   ...itemRoutes('outbox'),
+  ...workroomRoutes,
   ...taskRoutes,
   ...chatRoutes,
   ...webhookRoutes,

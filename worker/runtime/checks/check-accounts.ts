@@ -10,6 +10,7 @@ import { addressOf, publicAddress, takesWebhooks } from '../../ingress/webhook-a
 import type { CheckResult } from '../../sdk/index.ts';
 import { type AssembleOptions, assemble } from '../loading/assemble.ts';
 import type { CheckAccounts } from '../once-types.ts';
+import { partNamesOf } from './missing-parts.ts';
 
 /** Number of accounts checked in parallel. */
 const AT_ONCE = 5;
@@ -20,7 +21,7 @@ export const checkAccounts: CheckAccounts = async ({ loaded, project, mode, endp
   if (found === undefined) return { kind: 'unknown', names: names.map(({ name }) => name) };
   const registry = new SecretRegistry();
   registry.add(loaded.secrets);
-  const options = { project, mode, parts: ['commands'], logger: () => SILENT };
+  const options = { project, mode, parts: partNamesOf(loaded.config), logger: () => SILENT };
   const of = { loaded, limitMs, mask: (text: string) => registry.mask(text) };
   const accounts = await accountsOf({
     ...options,

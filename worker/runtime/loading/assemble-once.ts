@@ -12,6 +12,7 @@ import { SecretRegistry } from '../../../shared/log/redaction.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { turns } from '../../core/turns.ts';
 import { accountFaults, doubleAccounts } from '../checks/account-findings.ts';
+import { partNamesOf } from '../checks/missing-parts.ts';
 import { nextRun } from '../generations/cron.ts';
 import { collectStrayErrors } from '../generations/stray-errors.ts';
 import {
@@ -165,7 +166,7 @@ export async function checkPlugins({
     mode,
     loaded,
     secrets,
-    parts: ['commands'],
+    parts: partNamesOf(loaded.config),
     logger: () => SILENT,
     warned: (warning: string) => void warned.push(warning),
     ...(builtInOnly === undefined ? {} : { builtInOnly }),

@@ -4,6 +4,7 @@ export const BUILT_INS: Readonly<Record<string, () => Promise<unknown>>> = {
   help: async () => (await import('../../plugins/help/index.ts')).help,
   ping: async () => (await import('../../plugins/ping/index.ts')).ping,
   remind: async () => (await import('../../plugins/remind/index.ts')).remind,
+  work: async () => (await import('../../plugins/work/index.ts')).work,
   discord: async () => (await import('../../adapters/discord/index.ts')).discord,
   github: async () => (await import('../../adapters/github/index.ts')).github,
   irc: async () => (await import('../../adapters/irc/index.ts')).irc,

@@ -14,6 +14,7 @@ import { loadProjectState } from '../../database/project-state.ts';
 import { SqliteReader } from '../../database/reader.ts';
 import { WriterCore } from '../../database/sqlite/writer-core.ts';
 import { GroupingWriter, inlineRunner } from '../../database/writer.ts';
+import { partNamesOf } from '../checks/missing-parts.ts';
 import { commandsPart } from '../generations/commands-part.ts';
 import type { Generation } from '../generations/generation.ts';
 import { Runtime } from '../runtime.ts';
@@ -56,8 +57,9 @@ export function throwAwayHost(options: ThrowAwayOptions): ThrowAwayHost {
       environment,
       lockfile: projectPaths(project).lockfile,
       logger: (slot) => scopedLog(log.logger, { plugin: `root/${slot}` }),
+      // No handler runs here, so parts that act on a run are named only.
       parts: (generation) => ({ commands: commandsPart(generation) }),
-      partNames: ['commands'],
+      partNames: partNamesOf,
       serving: async () => {},
       secrets: (texts) => log.secrets.add(texts),
     },

@@ -1,0 +1,135 @@
+// The plugin `work` as a team meets it in a chat, on the real Workroom in memory.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { work } from '../../../worker/plugins/work/index.ts';
+import { readLine } from '../../../worker/plugins/work/typed.ts';
+import { everyCrash, type TestBot, testBot } from '../../../worker/testing/index.ts';
+
+const NOW = Date.parse('2026-01-01T12:00:00Z');
+const at = { board: 'web', now: NOW };
+
+describe('a line after /work', () => {
+  const LINES: readonly (readonly [string, unknown])[] = [
+    ['', { kind: 'list', filter: 'all' }],
+    ['list mine', { kind: 'list', filter: 'mine' }],
+    ['new Renew the certificate', { kind: 'new', board: 'web', title: 'Renew the certificate' }],
+    ['new ops: Restore test', { kind: 'new', board: 'ops', title: 'Restore test' }],
+    ['take 7', { kind: 'take', item: 'web-7' }],
+    ['TAKE WEB-7', { kind: 'take', item: 'web-7' }],
+    ['submit web-7 done at last', { kind: 'submit', item: 'web-7', text: 'done at last' }],
+    ['assign 7 @Bob', { kind: 'assign', item: 'web-7', member: 'bob' }],
+    ['due 7 2d', { kind: 'due', item: 'web-7', due: NOW + 172_800_000 }],
+    ['due 7 2026-02-01', { kind: 'due', item: 'web-7', due: Date.parse('2026-02-01T23:59:59Z') }],
+    ['due 7 none', { kind: 'due', item: 'web-7', due: null }],
+    [
+      'block 7 dependency needs 3 until 1h waits for the page',
+      {
+        kind: 'block',
+        item: 'web-7',
+        blocker: 'dependency',
+        needs: 'web-3',
+        until: NOW + 3_600_000,
+        reason: 'waits for the page',
+      },
+    ],
+    [
+      'block 7 external by ann waiting for DNS',
+      { kind: 'block', item: 'web-7', blocker: 'external', by: 'ann', reason: 'waiting for DNS' },
+    ],
+    ['unblock 7 b2', { kind: 'unblock', item: 'web-7', blocker: 'b2' }],
+    [
+      'ask 7 ann Which colour?',
+      { kind: 'block', item: 'web-7', blocker: 'human_input', by: 'ann', reason: 'Which colour?' },
+    ],
+    ['answer 7 b1 Blue', { kind: 'answer', item: 'web-7', blocker: 'b1', text: 'Blue' }],
+    ['approve 7', { kind: 'approve', item: 'web-7' }],
+  ];
+  for (const [line, expected] of LINES)
+    it(`reads "${line}"`, () => {
+      const asked = readLine(line, at);
+      assert.deepEqual(asked.kind === 'command' ? asked.command : asked, expected);
+    });
+
+  for (const line of [
+    'take',
+    'take seven',
+    'block 7 because',
+    'block 7 external until soon',
+    'assign 7',
+    'due 7 soon',
+    'paint 7',
+    'comment 7',
+  ])
+    it(`answers "${line}" with how it is typed`, () => {
+      assert.equal(readLine(line, at).kind, 'fault');
+    });
+
+  it('needs a board where the conversation has none', () => {
+    assert.deepEqual(readLine('new Something', { board: undefined, now: NOW }), {
+      kind: 'fault',
+      text: 'This conversation belongs to no board: name one, as in "new web: <title>".',
+    });
+    assert.equal(readLine('take 7', { board: undefined, now: NOW }).kind, 'fault');
+  });
+});
+
+const startBoard = (): Promise<TestBot> =>
+  testBot(work, {
+    workroom: {
+      boards: { web: { members: { ann: 'owner', bob: 'worker', eve: 'reviewer' }, conversations: ['web'] } },
+    },
+  });
+
+describe('work in a chat', () => {
+  it('takes an item from new to done, with buttons, and tells the room', async () => {
+    const bot = await startBoard();
+    const [ann, bob, eve] = ['ann', 'bob', 'eve'].map((name) => bot.person(name, { in: 'web' }));
+    await ann?.says('/work new Home page');
+    await bob?.presses('Take');
+    await bob?.presses('Submit');
+    await eve?.presses('Accept');
+    const shown = bot.shown('web');
+    assert.deepEqual(shown, [
+      '**web-1** Home page (open)',
+      '**web-1** Home page (active, bob)',
+      '**web-1** Home page (review, bob)',
+      'To review: **web-1** Home page (review, bob)',
+      '**web-1** Home page (done, bob)',
+      'Done: **web-1** Home page (done, bob)',
+    ]);
+  });
+
+  it('says why a press or a line is refused, and how a stranger joins', async () => {
+    const bot = await startBoard();
+    await bot.person('ann', { in: 'web' }).says('/work new Home page');
+    await bot.person('bob', { in: 'web' }).says('/work take 1');
+    await bot.person('bob', { in: 'web' }).says('/work accept 1');
+    await bot.person('zoe', { in: 'web' }).says('/work take 1');
+    const [, , refused, stranger] = bot.shown('web');
+    assert.equal(refused, 'Web-1 is active: accept needs review.');
+    assert.match(stranger ?? '', /^Guest has no role on board web\. This account belongs to no member/);
+  });
+
+  it('announces a deadline that passes, once, and again after a day', async () => {
+    const bot = await startBoard();
+    await bot.person('ann', { in: 'web' }).says('/work new Home page');
+    await bot.person('ann', { in: 'web' }).says('/work block 1 external until 2h waiting for DNS');
+    await bot.clock.advance('3h');
+    const overdue = (): number => bot.shown('web').filter((text) => text.startsWith('Overdue:')).length;
+    assert.equal(overdue(), 1);
+    await bot.clock.advance('24h');
+    assert.equal(overdue(), 2);
+  });
+
+  it('makes one item and one answer, killed at any point', async () => {
+    await everyCrash(
+      startBoard,
+      async (bot) => {
+        await bot.person('ann', { in: 'web' }).says('/work new Home page');
+        await bot.person('bob', { in: 'web' }).says('/work take 1');
+      },
+      (bot, point) =>
+        assert.deepEqual(bot.shown('web'), ['**web-1** Home page (open)', '**web-1** Home page (active, bob)'], point),
+    );
+  });
+});

@@ -1,0 +1,137 @@
+// work: the board of a Workroom in a chat. Commands are typed or pressed; what happens on a board is told to the conversations bound to it.
+import {
+  type ChatCtx,
+  type Content,
+  definePlugin,
+  type Parts,
+  type Rich,
+  t,
+  userError,
+  type WorkCommand,
+  type WorkItem,
+  workItemChanged,
+} from '../../sdk/index.ts';
+import { buttonsOf, cardOf, lineOf, topicOf } from './cards.ts';
+import { readLine, USAGE } from './typed.ts';
+
+type WorkCtx = ChatCtx & Pick<Parts, 'workroom'>;
+const TOPICS = ['assigned', 'blocked', 'unblocked', 'review', 'done', 'overdue', 'stuck'] as const;
+const STATES = ['open', 'assigned', 'active', 'blocked', 'review', 'done', 'cancelled'];
+
+export const work = definePlugin({
+  name: 'work',
+  uses: ['workroom'],
+  config: {
+    tell: t.array(t.enum(TOPICS), {
+      default: ['blocked', 'unblocked', 'review', 'done', 'overdue', 'stuck'],
+      description: 'What the conversations of a board hear',
+    }),
+  },
+  setup(p) {
+    const press = p.action('do', { data: { act: t.string(), item: t.string() } }, (ctx, { act, item }) =>
+      carryOut(ctx, { kind: act, item }),
+    );
+    const card = (item: WorkItem, now: number): Content => ({
+      text: cardOf(item, now),
+      buttons: buttonsOf(item).map(({ label, act, style }) => press.button(label, { act, item: item.id }, style)),
+    });
+
+    /** Runs a command, and shows what became of the item. */
+    const carryOut = async (ctx: WorkCtx, command: WorkCommand): Promise<Content> => {
+      const outcome = await ctx.workroom.do(command);
+      if (outcome.kind === 'refused') throw userError(await refusalText(ctx, outcome));
+      const item = outcome.item === undefined ? undefined : await ctx.workroom.item(outcome.item);
+      return item === undefined ? { text: 'Done.' } : card(item, ctx.now());
+    };
+
+    p.command(
+      'work',
+      {
+        summary: "The team's board: lists, shows and changes items",
+        args: { what: t.optional(t.rest()) },
+        examples: [
+          '/work',
+          '/work new Renew the certificate',
+          '/work take 7',
+          '/work block 7 external until 2d waiting for DNS',
+        ],
+      },
+      async (ctx, { what = '' }) => {
+        const board = await ctx.workroom.board();
+        const asked = readLine(what, { board: board?.id, now: ctx.now() });
+        switch (asked.kind) {
+          case 'fault':
+            throw userError(asked.text);
+          case 'list':
+            return list(ctx, asked.filter, board?.id);
+          case 'show': {
+            const item = await ctx.workroom.item(asked.item);
+            if (item === undefined) throw userError(`There is no item ${asked.item}.`);
+            return card(item, ctx.now());
+          }
+          case 'join': {
+            const outcome = await ctx.workroom.join(asked.code);
+            if (outcome.kind === 'refused') throw userError(sentence(outcome.reason));
+            return `Welcome, ${(await ctx.workroom.me())?.id ?? 'friend'}. /work shows the board.`;
+          }
+          case 'command':
+            return carryOut(ctx, asked.command);
+        }
+      },
+    );
+
+    p.subscribe(workItemChanged, async (ctx, changed) => {
+      const topic = topicOf(changed);
+      if (topic === undefined || !p.config.tell.some((told) => told === topic)) return;
+      const item = await ctx.workroom.item(changed.item);
+      const board = (await ctx.workroom.boards()).find(({ id }) => id === changed.board);
+      if (item === undefined || board === undefined) return;
+      for (const { endpoint, conversation } of board.conversations) {
+        const { buttons = [], text = '' } = card(item, ctx.now());
+        ctx.send({ endpoint, id: conversation }, { text: headed(topic, text), buttons });
+      }
+    });
+  },
+});
+
+const HEADS: Readonly<Record<string, string>> = {
+  assigned: 'Assigned',
+  blocked: 'Blocked',
+  unblocked: 'Goes on',
+  review: 'To review',
+  done: 'Done',
+  overdue: 'Overdue',
+  stuck: 'Stuck',
+};
+
+function headed(topic: string, text: string | Rich): string | Rich {
+  const head = { kind: 'text', text: `${HEADS[topic] ?? topic}: ` } as const;
+  return typeof text === 'object' ? { segments: [head, ...text.segments] } : `${head.text}${text}`;
+}
+
+async function list(ctx: WorkCtx, filter: string, board: string | undefined): Promise<string> {
+  if (filter !== 'all' && filter !== 'mine' && !STATES.includes(filter))
+    throw userError(`Usage: /work ${USAGE['list']}`);
+  const me = filter === 'mine' ? await ctx.workroom.me() : undefined;
+  if (filter === 'mine' && me === undefined) throw userError(NO_MEMBER);
+  const items = await ctx.workroom.list({
+    ...(board === undefined ? {} : { board }),
+    ...(me === undefined ? {} : { assignee: me.id }),
+    ...(STATES.includes(filter) ? { state: filter as WorkItem['state'] } : {}),
+  });
+  return items.length === 0 ? 'Nothing here.' : items.map(lineOf).join('\n');
+}
+
+const NO_MEMBER =
+  'This account belongs to no member: an operator makes a code (svc workroom member code <member>), then type /work join <code>.';
+
+/** A stranger is told how to become a member. */
+async function refusalText(
+  ctx: WorkCtx,
+  { code, reason }: { readonly code: string; readonly reason: string },
+): Promise<string> {
+  const isStranger = code === 'not_allowed' && (await ctx.workroom.me()) === undefined;
+  return isStranger ? `${sentence(reason)} ${NO_MEMBER}` : sentence(reason);
+}
+
+const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;

@@ -1,0 +1,189 @@
+// What a fact makes of its stream. Pure: the catalog is the fold of these over the journal, in order of version.
+import type { Account, Blocker, Board, Fact, FactValue, Item, Member, Role, Team } from './model.ts';
+
+export const NO_TEAM: Team = { version: 0, members: {} };
+
+export function evolveTeam(team: Team, fact: Fact): Team {
+  const id = text(fact, 'member');
+  const before = team.members[id];
+  const put = (member: Member): Team => ({ version: fact.version, members: { ...team.members, [id]: member } });
+  switch (fact.kind) {
+    case 'member.added':
+      return put({
+        id,
+        kind: fact.data['binding'] === null ? 'person' : 'agent',
+        binding: optional(fact, 'binding'),
+        accounts: [],
+        removed: false,
+      });
+    case 'member.linked':
+      return put({ ...known(before, fact), accounts: [...known(before, fact).accounts, accountOf(fact)] });
+    case 'member.unlinked': {
+      const index = Number(fact.data['index']);
+      return put({ ...known(before, fact), accounts: known(before, fact).accounts.filter((_, at) => at !== index) });
+    }
+    case 'member.removed':
+      return put({ ...known(before, fact), accounts: [], removed: true });
+    default:
+      throw foreign(fact);
+  }
+}
+
+export function evolveBoard(board: Board | undefined, fact: Fact): Board {
+  if (fact.kind === 'board.created')
+    return {
+      id: text(fact, 'board'),
+      version: fact.version,
+      name: fact.texts['name'],
+      review: fact.data['review'] === true,
+      archived: false,
+      roles: {},
+      conversations: [],
+    };
+  const next = { ...known(board, fact), version: fact.version };
+  const member = optional(fact, 'member') ?? '';
+  const roles = next.roles[member] ?? [];
+  const place = { endpoint: optional(fact, 'endpoint') ?? '', conversation: optional(fact, 'conversation') ?? '' };
+  switch (fact.kind) {
+    case 'board.changed':
+      return {
+        ...next,
+        ...('name' in fact.data ? { name: fact.texts['name'] } : {}),
+        ...('review' in fact.data ? { review: fact.data['review'] === true } : {}),
+      };
+    case 'board.archived':
+      return { ...next, archived: true };
+    case 'role.granted':
+      return { ...next, roles: { ...next.roles, [member]: [...roles, text(fact, 'role') as Role] } };
+    case 'role.revoked':
+      return { ...next, roles: { ...next.roles, [member]: roles.filter((role) => role !== fact.data['role']) } };
+    case 'conversation.bound':
+      return { ...next, conversations: [...next.conversations, place] };
+    case 'conversation.unbound':
+      return {
+        ...next,
+        conversations: next.conversations.filter(
+          ({ endpoint, conversation }) => endpoint !== place.endpoint || conversation !== place.conversation,
+        ),
+      };
+    default:
+      throw foreign(fact);
+  }
+}
+
+export function evolveItem(item: Item | undefined, fact: Fact): Item {
+  if (fact.kind === 'item.created')
+    return {
+      id: text(fact, 'item'),
+      board: text(fact, 'board'),
+      number: Number(fact.data['number']),
+      version: fact.version,
+      title: fact.texts['title'],
+      text: fact.texts['text'],
+      status: 'open',
+      creator: fact.actor,
+      assignee: undefined,
+      due: undefined,
+      overdueAt: undefined,
+      stuckAt: undefined,
+      blockers: [],
+      comments: [],
+      createdAt: fact.at,
+      touchedAt: fact.at,
+    };
+  const before = { ...known(item, fact), version: fact.version };
+  if (fact.kind === 'item.overdue') {
+    const id = optional(fact, 'blocker');
+    return id === undefined
+      ? { ...before, overdueAt: fact.at }
+      : { ...before, blockers: withBlocker(before, id, (blocker) => ({ ...blocker, overdueAt: fact.at })) };
+  }
+  if (fact.kind === 'item.stuck') return { ...before, stuckAt: fact.at };
+  const next: Item = { ...before, touchedAt: fact.at, stuckAt: undefined };
+  const comment = { by: fact.actor, at: fact.at, text: fact.texts['text'] };
+  // Words that go with a change of status are shown among the comments.
+  const said = 'text' in fact.data ? { comments: [...next.comments, comment] } : {};
+  switch (fact.kind) {
+    case 'item.edited':
+      return {
+        ...next,
+        ...('title' in fact.data ? { title: fact.texts['title'] } : {}),
+        ...('text' in fact.data ? { text: fact.texts['text'] } : {}),
+      };
+    case 'item.commented':
+      return { ...next, ...said };
+    case 'item.assigned': {
+      const assignee = optional(fact, 'member');
+      return { ...next, assignee, status: assignee === undefined ? 'open' : next.status };
+    }
+    case 'item.started':
+      return { ...next, status: 'active' };
+    case 'item.submitted':
+      return { ...next, ...said, status: fact.data['done'] === true ? 'done' : 'review' };
+    case 'item.accepted':
+      return { ...next, status: 'done' };
+    case 'item.rejected':
+      return { ...next, ...said, status: 'active' };
+    case 'item.cancelled':
+      return { ...next, ...said, status: 'cancelled' };
+    case 'item.reopened':
+      return { ...next, status: 'open', assignee: undefined };
+    case 'item.due_set':
+      return { ...next, due: instant(fact, 'due'), overdueAt: undefined };
+    case 'blocker.added':
+      return { ...next, blockers: [...next.blockers, blockerOf(fact)] };
+    case 'blocker.resolved':
+      return {
+        ...next,
+        blockers: withBlocker(next, text(fact, 'blocker'), (blocker) => ({
+          ...blocker,
+          resolved: {
+            at: fact.at,
+            by: fact.actor,
+            outcome: text(fact, 'outcome') as NonNullable<Blocker['resolved']>['outcome'],
+            text: fact.texts['text'],
+          },
+        })),
+      };
+    default:
+      throw foreign(fact);
+  }
+}
+
+const withBlocker = (item: Item, id: string, change: (blocker: Blocker) => Blocker): readonly Blocker[] =>
+  item.blockers.map((blocker) => (blocker.id === id ? change(blocker) : blocker));
+
+const blockerOf = (fact: Fact): Blocker => ({
+  id: text(fact, 'blocker'),
+  kind: text(fact, 'blockerKind') as Blocker['kind'],
+  by: fact.actor,
+  owner: optional(fact, 'owner'),
+  reason: fact.texts['reason'],
+  needs: optional(fact, 'needs'),
+  due: instant(fact, 'due'),
+  overdueAt: undefined,
+  since: fact.at,
+  resolved: undefined,
+});
+
+const accountOf = (fact: Fact): Account => ({ endpoint: text(fact, 'endpoint'), user: fact.texts['user'] });
+
+function text({ data, kind }: Fact, key: string): string {
+  const value: FactValue | undefined = data[key];
+  if (typeof value !== 'string') throw new Error(`${kind}: ${key} is no text`);
+  return value;
+}
+const optional = ({ data }: Fact, key: string): string | undefined => {
+  const value = data[key];
+  return typeof value === 'string' ? value : undefined;
+};
+const instant = ({ data }: Fact, key: string): number | undefined => {
+  const value = data[key];
+  return typeof value === 'number' ? value : undefined;
+};
+function known<T>(before: T | undefined, fact: Fact): T {
+  if (before === undefined) throw foreign(fact);
+  return before;
+}
+const foreign = ({ kind, stream, version }: Fact): Error =>
+  new Error(`${kind} does not belong at version ${version} of ${stream}`);

@@ -1,0 +1,54 @@
+// The hash chain of the journal, which `sha256sum` can check by hand.
+//
+//   digest  SHA-256 of the canonical JSON (sorted keys, no blanks) of {actor, at, cause, data, id, kind, stream, v: 1, version}
+//   hash    SHA-256 of four lines joined by LF, none at the end: svc.journal/1, the hash before, seq, digest
+//   before the first event stands SHA-256 of `svc.journal/1` LF project id
+//
+// Words of people are not hashed: `data` holds SHA-256 of salt and text. They can be erased, and the chain still holds.
+import { createHash } from 'node:crypto';
+
+export const CHAIN_MARK = 'svc.journal/1';
+
+export interface ChainedEvent {
+  readonly id: string;
+  readonly stream: string;
+  readonly version: number;
+  readonly kind: string;
+  readonly at: number;
+  readonly actor: string;
+  readonly cause: string | null;
+  /** Canonical JSON. */
+  readonly data: string;
+}
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+export const hashBeforeFirst = (projectId: string): string => sha256(`${CHAIN_MARK}\n${projectId}`);
+
+export const chainHash = (before: string, seq: number, digest: string): string =>
+  sha256(`${CHAIN_MARK}\n${before}\n${seq}\n${digest}`);
+
+export function digestOf({ actor, at, cause, data, id, kind, stream, version }: ChainedEvent): string {
+  const json = JSON.stringify;
+  // Keys in sorted order; `data` is canonical already.
+  return sha256(
+    `{"actor":${json(actor)},"at":${at},"cause":${json(cause)},"data":${data},"id":${json(id)},"kind":${json(kind)},"stream":${json(stream)},"v":1,"version":${version}}`,
+  );
+}
+
+/** JSON with sorted keys and without blanks. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value)
+    .filter(([, one]) => one !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, one]) => `${JSON.stringify(key)}:${canonicalJson(one)}`).join(',')}}`;
+}
+
+export interface SealedText {
+  readonly salt: string;
+  readonly text: string;
+}
+/** What stands in `data` for a text. */
+export const textDigest = ({ salt, text }: SealedText): string => sha256(salt + text);

@@ -1,0 +1,51 @@
+// A fact as an event of the journal, and back. Its texts are sealed: salted, hashed into `data`, kept beside it.
+import { randomBytes } from 'node:crypto';
+import type { Fact, FactKind } from '../board/model.ts';
+import { type ChainedEvent, canonicalJson, digestOf, type SealedText, textDigest } from './chain.ts';
+
+const SALT_BYTES = 16;
+
+export interface JournalEvent extends ChainedEvent {
+  /** JSON `{field: {salt, text}}`, null without texts. */
+  readonly texts: string | null;
+  readonly digest: string;
+}
+
+export interface CommandIdentity {
+  /** Names one intention: `<id>/1`, `<id>/2`, … are its events. */
+  readonly id: string;
+  /** What led to the command, such as the inbox item. */
+  readonly cause: string | null;
+}
+
+export function journalEvent(fact: Fact, index: number, { id, cause }: CommandIdentity): JournalEvent {
+  const sealed: Record<string, SealedText> = {};
+  const data: Record<string, unknown> = { ...fact.data };
+  for (const [field, text = ''] of Object.entries(fact.texts)) {
+    sealed[field] = { salt: randomBytes(SALT_BYTES).toString('hex'), text };
+    data[field] = textDigest(sealed[field]);
+  }
+  const { stream, version, kind, at, actor } = fact;
+  const event = { id: `${id}/${index + 1}`, stream, version, kind, at, actor, cause, data: canonicalJson(data) };
+  const texts = Object.keys(sealed).length === 0 ? null : canonicalJson(sealed);
+  return { ...event, texts, digest: digestOf(event) };
+}
+
+/** The fact of a stored event. A text that was erased is undefined. */
+export function factOf(event: Omit<JournalEvent, 'digest'>): Fact {
+  const { stream, version, kind, at, actor } = event;
+  const sealed = textsOf(event);
+  const texts = Object.fromEntries(Object.entries(sealed).map(([field, { text }]) => [field, text]));
+  return {
+    stream,
+    version,
+    kind: kind as FactKind, // a kind that is none is refused by `evolve`
+    at,
+    actor,
+    data: JSON.parse(event.data) as Fact['data'],
+    texts,
+  };
+}
+
+export const textsOf = ({ texts }: Pick<JournalEvent, 'texts'>): Readonly<Record<string, SealedText>> =>
+  texts === null ? {} : (JSON.parse(texts) as Record<string, SealedText>);

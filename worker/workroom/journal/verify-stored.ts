@@ -1,0 +1,94 @@
+// Verifies a project's journal, or an export, in a process of its own. Neither a host nor a lock is needed, and nothing is left behind.
+import { copyFileSync, createReadStream, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { readStatePlace } from '../../../shared/config/access.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import { openReadOnly } from '../../database/sqlite/connection.ts';
+import type { WorkroomEventsTable } from '../../database/tables.ts';
+import type { Head } from '../read-catalog.ts';
+import { type HiddenEvent, JournalCheck, type Verified } from './verify.ts';
+import { verifyDatabase } from './verify-database.ts';
+
+export type VerifyOptions = { readonly expect?: Head | undefined } & (
+  | { readonly project: string; readonly environment: Readonly<Record<string, string | undefined>> }
+  | { readonly file: string }
+);
+
+export async function verifyStored(options: VerifyOptions): Promise<Verified> {
+  if ('file' in options) return verifyExport(options.file, options.expect);
+  const { project, environment, expect } = options;
+  const { filename } = readStatePlace({ project, mode: 'development', environment });
+  const file = resolve(project, filename);
+  if (!existsSync(file))
+    throw new SvcError('not_found', `there is no database at ${file}`, { hint: 'A start of the host makes one.' });
+  // A file without `-shm` is open nowhere. A connection would make one beside it, so a copy is read.
+  if (existsSync(`${file}-shm`)) return reading(file, expect);
+  const folder = mkdtempSync(join(tmpdir(), 'svc-verify-'));
+  try {
+    const copy = join(folder, 'data.sqlite');
+    copyFileSync(file, copy);
+    if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${copy}-wal`);
+    return reading(copy, expect);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function reading(file: string, expect: Head | undefined): Verified {
+  const database = openReadOnly(file);
+  try {
+    const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'workroom_events'").get() !== undefined;
+    if (!isThere)
+      throw new SvcError('not_found', 'this database is of an svc before the Workroom', {
+        hint: 'start the host once, which brings it up to date',
+      });
+    return verifyDatabase(database, expect);
+  } finally {
+    database.close();
+  }
+}
+
+interface ExportHead {
+  readonly svc: string;
+  readonly version: number;
+  readonly project: string;
+  readonly head: Head;
+}
+
+/** Lines as `svc workroom export` writes them: a head, then an event each. */
+async function verifyExport(file: string, expect: Head | undefined): Promise<Verified> {
+  let check: JournalCheck | undefined;
+  let line = 0;
+  for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
+    line += 1;
+    const value = parsed(text, { file, line });
+    if (check === undefined) check = new JournalCheck({ ...headOf(value, file), expect });
+    else check.add(value as WorkroomEventsTable | HiddenEvent);
+  }
+  if (check === undefined) throw notAnExport(file, 1);
+  check.endJournal();
+  return check.endWithoutCatalog();
+}
+
+function headOf(value: unknown, file: string): { readonly projectId: string; readonly head: Head } {
+  const { svc, version, project, head } = value as ExportHead;
+  if (svc !== 'workroom-export' || version !== 1 || typeof project !== 'string') throw notAnExport(file, 1);
+  return { projectId: project, head };
+}
+
+function parsed(text: string, { file, line }: { readonly file: string; readonly line: number }): unknown {
+  try {
+    const value = JSON.parse(text) as unknown;
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // told below
+  }
+  throw notAnExport(file, line);
+}
+
+const notAnExport = (file: string, line: number): SvcError =>
+  new SvcError('invalid_request', `${file}:${line} is no line of an export`, {
+    hint: '`svc workroom export --to FILE` makes one.',
+  });

@@ -1,0 +1,216 @@
+// The Workroom as a service: reads what a command needs, decides, and commits everything in one unit.
+import { SvcError } from '../../shared/svc-error.ts';
+import type { Core } from '../core/core.ts';
+import { sql } from '../database/statement.ts';
+import type { Statement, UnitAnswer } from '../database/unit.ts';
+import { recordEvents } from '../events/event-history.ts';
+import type { NewEvent } from '../events/event-types.ts';
+import { type DueRow, putDue, takeDue } from '../timers/due-store.ts';
+import type { WorkCommand } from './board/commands.ts';
+import { decide } from './board/decide.ts';
+import { Drafts } from './board/drafts.ts';
+import { announcements, type Reminding } from './board/due-times.ts';
+import {
+  type Actor,
+  type Fact,
+  HOST,
+  itemStream,
+  openBlockers,
+  type Refusal,
+  stateOf,
+  type View,
+} from './board/model.ts';
+import { append, GUARD } from './journal/append.ts';
+import { entityIn } from './journal/catalog-rows.ts';
+import type { CommandIdentity } from './journal/journal-event.ts';
+import { readView } from './read-catalog.ts';
+
+/** A command that keeps losing against others is given up after so many decisions. */
+const MOST_TRIES = 20;
+
+export interface WorkroomSettings extends Reminding {
+  readonly maxTextBytes: number;
+}
+
+export interface Accepted {
+  readonly kind: 'accepted';
+  /** The stream that the command named: an item, a board, or the team. */
+  readonly stream: string;
+  readonly item: string | undefined;
+  readonly version: number;
+  readonly state: string | undefined;
+}
+export type Outcome = Accepted | Refusal;
+
+/** A decision as statements for a unit that the caller commits. */
+export interface Planned {
+  readonly outcome: Outcome;
+  readonly statements: readonly Statement[];
+  readonly events: readonly NewEvent[];
+  readonly view: View;
+  readonly dueAt: number | undefined;
+}
+
+export interface Commanding {
+  readonly actor: Actor;
+  readonly command: CommandIdentity;
+}
+
+export interface CommandOptions {
+  readonly ifVersion?: number | undefined;
+  /** Statements that join the unit, made with its answer. */
+  readonly more?: (accepted: Accepted) => readonly Statement[];
+}
+
+export class Workroom {
+  readonly #core: Core;
+  readonly settings: () => WorkroomSettings;
+  readonly #due: (at: number) => void;
+
+  /** `due` is told the earliest time of the due rows that were stored. */
+  constructor(core: Core, settings: () => WorkroomSettings, due: (at: number) => void) {
+    this.#core = core;
+    this.settings = settings;
+    this.#due = due;
+  }
+
+  /**
+   * Carries out a command in a unit of its own. The answer is on disk before it is given. The same command id again gets the answer of the first time.
+   * @throws SvcError `precondition_failed` when the item is not of version `ifVersion`.
+   */
+  async do(
+    command: WorkCommand,
+    by: Commanding,
+    { ifVersion, more = () => [] }: CommandOptions = {},
+  ): Promise<Outcome> {
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const earlier = await this.#earlier(by.command);
+      if (earlier !== undefined) return earlier;
+      const view = await readView(this.#core.reader, command);
+      if (ifVersion !== undefined) refuseOtherVersion(view, command, ifVersion);
+      const planned = this.plan(view, command, by);
+      if (planned.outcome.kind === 'refused') return planned.outcome;
+      const answer = await this.#commit(planned, more(planned.outcome));
+      if (answer.kind === 'committed') return planned.outcome;
+      if (answer.guard !== GUARD) throw new Error(`the command was refused by ${answer.guard}: ${answer.detail}`);
+    }
+    throw new SvcError('overloaded', 'others kept changing this item: try again', { details: { retryAfterMs: 1_000 } });
+  }
+
+  /** Decides a command on a view. Nothing is stored: the caller commits the statements, or drops them. */
+  plan(view: View, command: WorkCommand, { actor, command: identity }: Commanding): Planned {
+    const now = this.#core.clock.now();
+    const decision = decide(command, { view, actor, now });
+    if (decision.kind === 'refused') return { outcome: decision, statements: [], events: [], view, dueAt: undefined };
+    return this.#planned(view, decision.facts, identity);
+  }
+
+  /** Announces what is due of an item: deadlines, and that nothing happens. */
+  async fire(row: DueRow): Promise<void> {
+    const item = row.data;
+    const view = await readView(this.#core.reader, { kind: 'look', item });
+    const found = view.items[item];
+    const now = this.#core.clock.now();
+    const drafts = new Drafts({ view, actor: HOST, now });
+    for (const { kind, blocker, at } of found === undefined ? [] : announcements(found, this.settings())) {
+      if (at > now) continue;
+      drafts.add(itemStream(item), kind, kind === 'item.overdue' ? { data: { blocker: blocker?.id ?? null } } : {});
+    }
+    const decision = drafts.decided();
+    const facts = decision.kind === 'decided' ? decision.facts : [];
+    if (facts.length === 0) {
+      const later = found === undefined ? [] : this.#later(found);
+      await this.#core.writer.commit({ name: 'workroom.due', statements: [takeDue(row), ...later] });
+      return;
+    }
+    // A unit that loses against a command leaves its due row, or finds it replaced: it is looked at again.
+    await this.#commit(this.#planned(view, facts, { id: `due/${item}/${row.at}/${now}`, cause: null }), [takeDue(row)]);
+  }
+
+  #later(item: Parameters<typeof announcements>[0]): readonly Statement[] {
+    const times = announcements(item, this.settings()).map(({ at }) => at);
+    if (times.length === 0) return [];
+    const at = Math.min(...times);
+    this.#due(at);
+    return [putDue({ id: `workroom/${item.id}`, kind: 'workroom', at, capability: null, lane: null, data: item.id })];
+  }
+
+  #planned(view: View, facts: readonly Fact[], command: CommandIdentity): Planned {
+    const appended = append(view, facts, { command, reminding: this.settings() });
+    const [first] = facts;
+    if (first === undefined) throw new Error('a decision without a fact');
+    return {
+      outcome: acceptedOf(appended.view, first.stream),
+      statements: appended.statements,
+      events: facts.map((fact) => this.#eventOf(appended.view, fact, command)),
+      view: appended.view,
+      dueAt: appended.dueAt,
+    };
+  }
+
+  async #commit(planned: Planned, more: readonly Statement[]): Promise<UnitAnswer> {
+    const statements = [...more, ...planned.statements, ...recordEvents(planned.events)];
+    const answer = await this.#core.writer.commit({ name: 'workroom.command', statements });
+    if (answer.kind === 'committed' && planned.dueAt !== undefined) this.#due(planned.dueAt);
+    return answer;
+  }
+
+  /** The answer that this command id got before. */
+  async #earlier({ id }: CommandIdentity): Promise<Accepted | undefined> {
+    const event = await this.#core.reader.first(
+      sql.selectFrom('workroom_events').select(['stream', 'version']).where('id', '=', `${id}/1`),
+    );
+    if (event === undefined) return undefined;
+    const [, item = ''] = event.stream.split('/');
+    const view = await readView(this.#core.reader, { kind: 'look', item });
+    return { ...acceptedOf(view, event.stream), version: event.version };
+  }
+
+  #eventOf(view: View, { stream, kind, actor, data }: Fact, { cause }: CommandIdentity): NewEvent {
+    const base = {
+      at: this.#core.clock.now(),
+      runtimeId: this.#core.runtimeId,
+      actor,
+      causationId: cause ?? undefined,
+    };
+    const entity = entityIn(view, stream);
+    if (entity?.kind === 'item') {
+      const { item } = entity;
+      const shown = { item: item.id, board: item.board, version: item.version, change: kind, status: item.status };
+      const blocker = typeof data['blocker'] === 'string' ? { blocker: data['blocker'] } : {};
+      const assignee = item.assignee === undefined ? {} : { assignee: item.assignee };
+      return {
+        ...base,
+        type: 'workroom.item_changed',
+        data: {
+          ...shown,
+          state: stateOf(item),
+          blockers: openBlockers(item).length,
+          ...blocker,
+          ...assignee,
+        },
+      };
+    }
+    if (entity?.kind === 'board') {
+      const { id, version } = entity.board;
+      return { ...base, type: 'workroom.board_changed', data: { board: id, version, change: kind } };
+    }
+    return { ...base, type: 'workroom.member_changed', data: { change: kind, member: String(data['member']) } };
+  }
+}
+
+function acceptedOf(view: View, stream: string): Accepted {
+  const entity = entityIn(view, stream);
+  if (entity?.kind === 'item') {
+    const { id, version } = entity.item;
+    return { kind: 'accepted', stream, item: id, version, state: stateOf(entity.item) };
+  }
+  const version = entity?.kind === 'board' ? entity.board.version : view.team.version;
+  return { kind: 'accepted', stream, item: undefined, version, state: undefined };
+}
+
+function refuseOtherVersion(view: View, command: WorkCommand, ifVersion: number): void {
+  const version = 'item' in command ? view.items[command.item]?.version : undefined;
+  if (version !== undefined && version !== ifVersion)
+    throw new SvcError('precondition_failed', `the item has version ${version}, not ${ifVersion}`);
+}
