@@ -8,5 +8,9 @@ export const DAMAGED_REMEDY =
 export const LOST_REMEDY =
   'put the file back as it was; or stop the host and put back the last copy that was made of it while the host was stopped';
 
+/** The error says nothing about the file. */
+export const UNKNOWN_REMEDY =
+  'leave the file as it is: nothing says that it is damaged; look at the disk (dmesg), then try again';
+
 /** The mode of the file prevents reading. */
 export const RIGHTS_REMEDY = 'make .svc/ and its files readable and writable for this user';

@@ -19,6 +19,7 @@ import { EXIT } from '../../shared/process/exit-codes.ts';
 import { identify, isAlive, type ProcessIdentity } from '../../shared/process/process-identity.ts';
 import { type Database, Sqlite } from '../../shared/sqlite.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
+import { sqliteCode } from './sqlite/connection.ts';
 
 /** The program that restarts a worker. */
 export type RestartOwner = 'daemon' | 'systemd' | 'launchd' | 'container' | 'pm2' | 'foreground';
@@ -120,6 +121,7 @@ function open(path: string): Database {
     return database;
   } catch (error) {
     database?.close();
+    if (error instanceof SvcError) throw error;
     const message = `${path} cannot be opened: ${messageOf(whyNot(path) ?? error)}`;
     throw new SvcError('storage_unavailable', message, { cause: error, hint: RIGHTS_REMEDY });
   }
@@ -165,7 +167,7 @@ function write(paths: ProjectPaths, record: WorkerRecord): void {
   }
 }
 
-const isBusy = (error: unknown): boolean => error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
+const isBusy = (error: unknown): boolean => sqliteCode(error)?.startsWith('SQLITE_BUSY') === true;
 
 function isWorkerRecord(value: unknown): value is WorkerRecord {
   if (typeof value !== 'object' || value === null) return false;

@@ -1,10 +1,8 @@
 // Questions of an operator at the worker's control socket that only the host can answer.
 import type { ToldExit } from '../../shared/api/control.ts';
-import { projectPaths } from '../../shared/files/paths.ts';
-import { refuseUnusableState } from '../../shared/files/state-folder.ts';
 import type { NextStart } from '../runtime/runtime.ts';
 import type { Parts } from './app-parts.ts';
-import { refuseBadCode, refuseInFullWindow } from './app-restart.ts';
+import { checkNext, refuseBadCode, refuseInFullWindow } from './app-restart.ts';
 import { lastStarts } from './app-status.ts';
 
 export interface OperatorApi {
@@ -24,10 +22,7 @@ export interface OperatorApi {
 
 export const operatorApi = (parts: Parts): OperatorApi => ({
   exits: () => formerExits(parts),
-  checkConfig: async () => {
-    refuseUnusableState(projectPaths(parts.options.project));
-    return parts.engine.runtime.checkNext();
-  },
+  checkConfig: () => checkNext(parts),
   checkCode: () => refuseBadCode(parts),
   checkStarts: async () => refuseInFullWindow(await lastStarts(parts)),
 });

@@ -1,6 +1,6 @@
 // `svc runtime start --daemon`: checks the configuration, starts a supervisor in a session of its own, and waits until the host is ready.
 //
-//   START-DAEMON-1  An invalid configuration starts nothing and creates no file (exit code 78).
+//   START-DAEMON-1  An invalid configuration starts nothing and creates no file (exit code 78). So do packages that do not fit this Node.
 //   START-DAEMON-2  A healthy daemon with the same configuration is a success (0). If this shell cannot read the configuration, the daemon checks
 //                   it.
 //   START-DAEMON-3  Secrets go through a pipe, and the daemon's environment holds none. Schemas mark which variables are secret.
@@ -44,6 +44,7 @@ export async function startDaemon(
   const running = await findStaying(project);
   if (running !== undefined) return join(context, { project, running, configVersion: loaded.version, timeoutMs });
   refuseSecondOwner(project, context.env);
+  (await import('../../../shared/sqlite.ts')).trySqlite();
   ensureStateFolder(projectPaths(project).stateDir);
   const since = new Date().toISOString();
   const child = spawnSupervisor(project, {
@@ -96,7 +97,10 @@ async function join(
   }
   const hasFailed = who === 'supervisor' && status.state === 'failed';
   const since = hasFailed ? new Date().toISOString() : '';
-  if (hasFailed) await running.call('start');
+  if (hasFailed) {
+    (await import('../../../shared/sqlite.ts')).trySqlite();
+    await running.call('start');
+  }
   const givenUp = goneProcess(status.supervisorPid, DAEMON_STOPPED);
   const result = await waitForReady(project, { timeoutMs, givenUp, say: context.print.note });
   return tell(context, { project, result, already: !hasFailed, since });
