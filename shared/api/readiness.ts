@@ -1,6 +1,7 @@
 // The readiness report: answer of `/api/system/readiness`, and printed by `svc doctor --live`.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
+import { READINESS_SCHEMA } from './readiness-schema.ts';
 
 export const readinessCheckSchema = Type.Object({
   /** `runtime`, `database`, `endpoint:<owner>:<name>` or `agent:<binding>`. */
@@ -19,6 +20,7 @@ export const readinessCheckSchema = Type.Object({
 });
 
 export const readinessReportSchema = Type.Object({
+  schema: Type.Literal(READINESS_SCHEMA),
   ready: Type.Boolean(),
   state: Type.Union([
     Type.Literal('starting'),

@@ -1,5 +1,7 @@
 // The readiness report, with the time since which each check has its result. Evaluated on every change and every 500 ms.
+
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
+import { READINESS_SCHEMA } from '../../shared/api/readiness-schema.ts';
 import type { Clock } from '../../shared/time/clock.ts';
 import { evaluate, type Finding, type ReadinessFacts } from './evaluate.ts';
 
@@ -53,7 +55,15 @@ export class Readiness {
     const ready = allReady && this.#phase !== 'draining';
     const state =
       this.#phase === 'draining' ? 'draining' : ready ? 'ready' : this.#phase === 'starting' ? 'starting' : 'not_ready';
-    return { ready, state, generation: facts().generation, checkedAt: at, ...identity(), checks };
+    return {
+      schema: READINESS_SCHEMA,
+      ready,
+      state,
+      generation: facts().generation,
+      checkedAt: at,
+      ...identity(),
+      checks,
+    };
   }
 
   #findings(): readonly Finding[] {

@@ -1,5 +1,6 @@
 // `svc doctor --live`: against servers that answer as a host, a proxy or a stranger would, and against a host of our own.
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { createServer as createHttp, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
@@ -9,7 +10,7 @@ import { until } from '../../support/until.ts';
 // All at once: one of them waits for the end of a time limit.
 describe('svc doctor --live', { concurrency: true }, () => {
   const TOKEN = { SVC_HTTP_TOKEN: 'a-live-token-of-a-test' };
-  const REPORT = '{"ready":true,"state":"ready",  "checks":[]}';
+  const REPORT = '{"schema":"svc.readiness/1","ready":true,"state":"ready",  "checks":[]}';
   const serve = async (t: TestContext, listener: RequestListener): Promise<string> => {
     const server = createHttp(listener).listen(0, '127.0.0.1');
     t.after(() => {
@@ -38,13 +39,17 @@ describe('svc doctor --live', { concurrency: true }, () => {
   });
 
   for (const [title, status, body, expected] of [
-    ['not ready', 503, '{"ready":false,"state":"not_ready"}', undefined],
+    ['not ready', 503, '{"schema":"svc.readiness/1","ready":false,"state":"not_ready"}', undefined],
     ['a report that says ready with 503', 503, REPORT, undefined],
     ['a refused token', 401, '{"code":"invalid_token"}', 'invalid_token'],
     ['a demo token', 403, '{"code":"insufficient_scope"}', 'insufficient_scope'],
     ['a path that is not there', 404, 'no', 'not_found'],
     ['a redirect', 302, '', 'redirected'],
     ['some other server', 200, '<html>', 'unexpected_answer'],
+    ['the answer for probes', 200, '{"ready":true}', 'unexpected_answer'],
+    ['the answer for probes of a host that is not ready', 503, '{"ready":false}', 'unexpected_answer'],
+    ['a report of another version', 200, '{"schema":"svc.readiness/2","ready":true}', 'unexpected_answer'],
+    ['a report without its answer', 200, '{"schema":"svc.readiness/1"}', 'unexpected_answer'],
     ['an error', 500, '{}', 'unexpected_answer'],
   ] as const) {
     it(`exits 1 on ${title}`, async (t) => {
@@ -76,6 +81,32 @@ describe('svc doctor --live', { concurrency: true }, () => {
     for (const { report } of [closed, silent])
       assert.match(JSON.stringify(report), /127\.0\.0\.1:\d+: .*"hint":".*svc runtime status/);
     assert.deepEqual([silent.code, silent.report.error.code], [1, 'timeout']);
+  });
+
+  it('tells a host that could not be asked from one that is not ready', async (t) => {
+    const text = async (url: string, env: Readonly<Record<string, string>> = TOKEN): Promise<string> =>
+      (await svc(['doctor', '--live', url], { env })).stdout;
+    const answering = (status: number, body: string): Promise<string> =>
+      serve(t, (_request, response) => void response.writeHead(status).end(body));
+    const notReady = JSON.stringify({
+      schema: 'svc.readiness/1',
+      ready: false,
+      checks: [{ component: 'database', ready: false, reason: 'the disk is full', remediation: 'free space' }],
+    });
+
+    assert.equal(await text(await answering(503, notReady)), 'not ready\n  database: the disk is full. free space\n');
+    for (const [url, why] of [
+      ['http://127.0.0.1:1', /ECONNREFUSED/],
+      [await answering(200, '{"ready":true}'), /no readiness report/],
+      [await answering(200, '{"schema":"svc.readiness/2","ready":true}'), /svc\.readiness\/2.*svc\.readiness\/1/],
+      [await answering(401, '{}'), /the token was refused/],
+      [await answering(502, 'bad gateway'), /answered with 502/],
+    ] as const) {
+      const told = await text(url);
+      assert.match(told, /^could not ask\n/);
+      assert.match(told, why);
+    }
+    assert.match(await text('http://127.0.0.1:1', {}), /^could not ask\n.*SVC_HTTP_TOKEN is not set/s);
   });
 
   it('tells the state of a real host', async (t) => {

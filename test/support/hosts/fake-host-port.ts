@@ -249,6 +249,7 @@ const isKnownEndpoint = (id: string): boolean => id === 'irc~libera' || id === '
 
 function reportOf(ready: boolean): ReadinessReport {
   return {
+    schema: 'svc.readiness/1',
     ready,
     state: ready ? 'ready' : 'not_ready',
     generation: 7,
