@@ -1,8 +1,8 @@
 // Remedies for a faulty database file: one for each fault, whether the host, a start or `svc doctor` finds it.
 
-/** The file exists and cannot be read as a database. The WAL must go too: a start refuses a WAL without its database file. */
+/** The file exists and cannot be read as a database. WAL and mark must go too: a start refuses either without its database file. */
 export const DAMAGED_REMEDY =
-  'stop the host, move the damaged file away together with its -wal and -shm, and put back the last copy that was made of it while the host was stopped; without one a start begins with an empty history';
+  'stop the host, move the damaged file away together with its -wal, -shm and .known, and put back the last copy that was made of it while the host was stopped; without one a start begins with an empty history';
 
 /** The file is gone, or another file is at its path. */
 export const LOST_REMEDY =
