@@ -2,6 +2,7 @@
 import { statfsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DAMAGED_REMEDY, LOST_REMEDY } from '../../shared/files/database-remedies.ts';
+import { fewFilesLeftIn, INODES_REMEDY } from '../../shared/files/free-files.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { MigrationDue } from './migrate.ts';
 import { logOf, sizeOf } from './sqlite/wal/log-file.ts';
@@ -91,7 +92,11 @@ export function explain(file: string, error: unknown): SvcError | MigrationDue {
       hint: DAMAGED_REMEDY,
     });
   }
-  const { message, hint: usual } = storageFault(error);
+  const fewFiles = code.startsWith('SQLITE_CANTOPEN') ? fewFilesLeftIn(dirname(file)) : undefined;
+  const { message, hint: usual } =
+    fewFiles === undefined
+      ? storageFault(error)
+      : { message: fewFiles, hint: `${INODES_REMEDY}: the host goes on by itself` };
   const hint = isFull(error) ? roomRemedy(file, logBytesOf(file)) : usual;
   return new SvcError('storage_unavailable', `the database ${basename(file)} takes no writes: ${message} (${code})`, {
     cause: error,

@@ -5,13 +5,14 @@
 //   LOCK-2  .svc/worker.json names the holder (pid, start time, boot, owner), for messages only. The lock decides.
 //   LOCK-3  No other code of the worker may open writer.lock: closing any descriptor of the file drops the lock (POSIX).
 //   LOCK-4  A command of an operator holds the lock while it makes one change. A start waits for such a holder instead of failing.
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Cut, ExitRecord } from '../../shared/api/control.ts';
 import type { PreviousEnd } from '../../shared/api/ipc.ts';
 import type { Mode } from '../../shared/config/mode.ts';
 import { stableJson, writeFileAtomic } from '../../shared/files/atomic-file.ts';
 import { RIGHTS_REMEDY } from '../../shared/files/database-remedies.ts';
+import { fewFilesLeftIn, INODES_REMEDY } from '../../shared/files/free-files.ts';
 import { readOwnFile } from '../../shared/files/own-file.ts';
 import type { ProjectPaths } from '../../shared/files/paths.ts';
 import { StateWatch } from '../../shared/files/state-watch.ts';
@@ -122,8 +123,10 @@ function open(path: string): Database {
   } catch (error) {
     database?.close();
     if (error instanceof SvcError) throw error;
-    const message = `${path} cannot be opened: ${messageOf(whyNot(path) ?? error)}`;
-    throw new SvcError('storage_unavailable', message, { cause: error, hint: RIGHTS_REMEDY });
+    const fewFiles = existsSync(path) ? undefined : fewFilesLeftIn(dirname(path));
+    const message = `${path} cannot be opened: ${fewFiles ?? messageOf(whyNot(path) ?? error)}`;
+    const hint = fewFiles === undefined ? RIGHTS_REMEDY : INODES_REMEDY;
+    throw new SvcError('storage_unavailable', message, { cause: error, hint });
   }
 }
 

@@ -1,7 +1,8 @@
 // Checks of the database: whole, with a schema that this svc can use.
 import { existsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { DAMAGED_REMEDY, RIGHTS_REMEDY, UNKNOWN_REMEDY } from '../../../shared/files/database-remedies.ts';
+import { fewFilesLeftIn, INODES_REMEDY } from '../../../shared/files/free-files.ts';
 import { readHistoryEnd } from '../../../shared/files/history-end.ts';
 import { notedHistory, refuseLostHistory, shortenedHistory } from '../../../shared/files/lost-history.ts';
 import { Sqlite } from '../../../shared/sqlite.ts';
@@ -45,15 +46,16 @@ function database(filename: string): Finding {
     }
   } catch (error) {
     if (isModulesFault(error)) return modulesFinding(error);
-    return fault(`the database does not open: ${messageOf(error)}`, remedyOf(error));
+    return fault(`the database does not open: ${messageOf(error)}`, remedyOf(filename, error));
   }
 }
 
 /** A database is given up only if SQLite says that the file itself is damaged. */
-function remedyOf(error: unknown): string {
+function remedyOf(filename: string, error: unknown): string {
   const code = String((error as { readonly code?: unknown }).code);
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return DAMAGED_REMEDY;
-  return /^SQLITE_(CANTOPEN|PERM|READONLY)/.test(code) ? RIGHTS_REMEDY : UNKNOWN_REMEDY;
+  if (!/^SQLITE_(CANTOPEN|PERM|READONLY)/.test(code)) return UNKNOWN_REMEDY;
+  return fewFilesLeftIn(dirname(filename)) === undefined ? RIGHTS_REMEDY : INODES_REMEDY;
 }
 
 /**

@@ -2,6 +2,7 @@
 import { accessSync, chmodSync, constants, existsSync, lstatSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { fewFilesLeft, INODES_REMEDY } from '../../../shared/files/free-files.ts';
 import { checkStateFolder } from '../../../shared/files/state-folder.ts';
 import { isEveryAddress } from '../../../shared/ip-address.ts';
 import { bindFault, listenerOf } from '../../../shared/process/port-owner.ts';
@@ -149,10 +150,12 @@ export function fileSystemFinding(type: number, blockBytes = PAGE_BYTES, what = 
   return ok('local');
 }
 
-/** Checks the disks of the state folder and of the database, as the host does. */
+/** Checks the disks of the state folder and of the database, as the host does: bytes and inodes. */
 async function space([state, file]: readonly [string, string], leastBytes: number): Promise<Finding> {
-  const ofState = await freeBytes(state);
-  const ofDatabase = await freeBytes(file);
+  const disks = await Promise.all([statfs(there(state)), statfs(there(file))]);
+  const fewFiles = disks.map(fewFilesLeft).find((reason) => reason !== undefined);
+  if (fewFiles !== undefined) return fault(`${fewFiles}, and ingress would answer 503`, INODES_REMEDY);
+  const [ofState, ofDatabase] = disks.map(({ bavail, bsize }) => bavail * bsize) as [number, number];
   const where = ofDatabase < leastBytes && ofState >= leastBytes ? ' where the database lies' : '';
   const least = Math.min(ofState, ofDatabase);
   const free = `${Math.floor(least / MIB)} MiB free${where}`;
@@ -162,12 +165,6 @@ async function space([state, file]: readonly [string, string], leastBytes: numbe
       'make space, or lower disk.minFreeBytes',
     );
   return least < leastBytes + COMFORT_BYTES ? warn(`${free}, near disk.minFreeBytes`, 'make space') : ok(free);
-}
-
-/** Free bytes on the path's disk. For a missing path, on the disk where it will be created. */
-async function freeBytes(path: string): Promise<number> {
-  const { bavail, bsize } = await statfs(there(path));
-  return bavail * bsize;
 }
 
 /** The path, or the nearest existing folder above it. */

@@ -11,7 +11,7 @@ import { CHECKS } from '../../../supervisor/cli/doctor/checks.ts';
 import { bindAddress, fileSystemFinding, worstOf } from '../../../supervisor/cli/doctor/state-checks.ts';
 import { inRange } from '../../../supervisor/cli/doctor/version-range.ts';
 import { loopDiskMissing } from '../../support/disk/loop-disk.ts';
-import { smallDisk, smallDiskMissing } from '../../support/disk/small-disk.ts';
+import { smallDisk, smallDiskMissing, takeInodes } from '../../support/disk/small-disk.ts';
 import { runCommand } from '../../support/hosts/command-context.ts';
 import { CANNOT_BE_MADE, FIXTURES, good } from '../../support/hosts/doctor-fixtures.ts';
 import { svcCopy } from '../../support/process/svc-copy.ts';
@@ -223,6 +223,18 @@ describe('svc doctor', { concurrency: 3 }, () => {
 
     assert.match(far.reason, /^[0-2] MiB free where the database lies, under disk\.minFreeBytes/);
     assert.deepEqual([far.status, near.reason.includes('under')], ['error', false]);
+  });
+
+  it('counts inodes, too (state.space)', { skip: smallDiskMissing() }, async (t) => {
+    const project = await portProject(t);
+    smallDisk(t, project.paths.stateDir, { kilobytes: 2_048, inodes: 8 });
+    takeInodes(project.paths.stateDir);
+
+    const { document } = await runCommand(command, ['--only', 'state.space'], { cwd: project.path });
+
+    const [check] = (document as { readonly checks: readonly Finding[] }).checks;
+    assert.equal(check?.status, 'error');
+    assert.match(check.reason, /^0 of 8 inodes are free/);
   });
 
   it('warns of every address outside a container (http.bind)', () => {
