@@ -2,6 +2,7 @@
 // too many. The restart is also refused if no worker would start or serve with the current configuration and code.
 import type { WorkerMessage } from '../../shared/api/ipc.ts';
 import { ERRORS } from '../../shared/error-codes.ts';
+import { refuseUnwritableDatabase } from '../../shared/files/database-access.ts';
 import { projectPaths } from '../../shared/files/paths.ts';
 import { refuseUnusableState } from '../../shared/files/state-folder.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
@@ -71,8 +72,9 @@ export async function refuseBadNext(parts: Parts): Promise<void> {
 }
 
 /** The configuration with which the next worker would start, and whether its code may differ from that of this one. */
-export async function checkNext({ options, engine, nextCode }: Parts): Promise<NextStart> {
+export async function checkNext({ options, engine, nextCode, file }: Parts): Promise<NextStart> {
   refuseUnusableState(projectPaths(options.project));
+  refuseUnwritableDatabase(file);
   const next = await engine.runtime.checkNext();
   return { ...next, isChanged: next.isChanged || nextCode.isOnOtherBase };
 }

@@ -1,6 +1,7 @@
 // Checks of the database: whole, with a schema that this svc can use.
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { sentenceOf, unwritableDatabase } from '../../../shared/files/database-access.ts';
 import { DAMAGED_REMEDY, RIGHTS_REMEDY, UNKNOWN_REMEDY } from '../../../shared/files/database-remedies.ts';
 import { fewFilesLeftIn, INODES_REMEDY } from '../../../shared/files/free-files.ts';
 import { readHistoryEnd } from '../../../shared/files/history-end.ts';
@@ -32,6 +33,8 @@ function database(filename: string): Finding {
     if (hint === undefined) throw error; // the file itself could not be read
     return fault(message, hint);
   }
+  const unwritable = unwritableDatabase(filename);
+  if (unwritable !== undefined) return fault(sentenceOf(filename, unwritable), unwritable.remedy);
   if (statSync(filename, { throwIfNoEntry: false }) === undefined) return skip('not made yet');
   try {
     const noted = notedHistory(filename); // read before the file, because a running host updates the note with each commit

@@ -5,9 +5,11 @@
 //                   it.
 //   START-DAEMON-3  Secrets go through a pipe, and the daemon's environment holds none. Schemas mark which variables are secret.
 import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { supervisorSettings } from '../../../shared/config/supervisor-settings.ts';
+import { refuseUnwritableDatabase } from '../../../shared/files/database-access.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { ensureStateFolder } from '../../../shared/files/state-folder.ts';
 import { certificatesPassedOn } from '../../../shared/process/certificates.ts';
@@ -46,6 +48,7 @@ export async function startDaemon(
   refuseSecondOwner(project, context.env);
   (await import('../../../shared/sqlite.ts')).trySqlite();
   ensureStateFolder(projectPaths(project).stateDir);
+  refuseUnwritableDatabase(resolve(project, loaded.config.database.filename));
   const since = new Date().toISOString();
   const child = spawnSupervisor(project, {
     loaded,
