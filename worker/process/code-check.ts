@@ -27,7 +27,9 @@ function endBusy(error: unknown): void {
 
 function refusal(error: unknown): CodeAnswer {
   const { code, message, hint, details } = coerceError(error);
-  return { kind: 'refused', code, message, details, ...(hint === undefined ? {} : { hint }) };
+  // The reason without the folder, for clients of HTTP. Faults of the configuration are told by their message alone.
+  const told = code === 'modules_unusable' ? details : {};
+  return { kind: 'refused', code, message, details: told, ...(hint === undefined ? {} : { hint }) };
 }
 
 function end(): void {
