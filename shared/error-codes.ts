@@ -57,6 +57,7 @@ export const ERRORS = {
   // configuration and project
   config_invalid: kind('The configuration is invalid', 500, EXIT.config),
   secret_invalid: kind('A secret is invalid', 500, EXIT.config),
+  modules_unusable: kind('The installed packages do not fit this Node', 500, EXIT.config),
   no_project: kind('No project here', 404, EXIT.failed),
   state_dir_unsafe: kind('The state folder is not safe', 500, EXIT.failed),
   already_running: kind('The project is already running', 409),

@@ -6,6 +6,7 @@ import { newRuntimeId } from '../shared/identifiers.ts';
 import { createLog } from '../shared/log/logger.ts';
 import { SecretRegistry } from '../shared/log/redaction.ts';
 import { EXIT } from '../shared/process/exit-codes.ts';
+import { trySqlite } from '../shared/sqlite.ts';
 import { coerceError } from '../shared/svc-error.ts';
 import type { StoredSchema } from './database/stored-schema.ts';
 import type { StoredItems, StoredItemsOptions } from './host/stored-items.ts';
@@ -63,6 +64,7 @@ export async function assembleOnce(options: TaskOptions): Promise<OnceReport> {
   let loaded: LoadedConfig;
   try {
     loaded = loadConfig({ ...options, servesNothing: true });
+    trySqlite();
   } catch (error) {
     const known = coerceError(error);
     if (ERRORS[known.code].exit !== EXIT.config) throw error;

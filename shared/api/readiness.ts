@@ -1,6 +1,7 @@
 // The readiness report: answer of `/api/system/readiness`, and printed by `svc doctor --live`.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
+import { READINESS_SCHEMA } from './readiness-schema.ts';
 
 export const readinessCheckSchema = Type.Object({
   /** `runtime`, `database`, `endpoint:<owner>:<name>` or `agent:<binding>`. */
@@ -17,9 +18,6 @@ export const readinessCheckSchema = Type.Object({
   since: Type.String(),
   remediation: Type.String(),
 });
-
-/** Tells a report from any other answer with `ready`. */
-export const READINESS_SCHEMA = 'svc.readiness/1';
 
 export const readinessReportSchema = Type.Object({
   schema: Type.Literal(READINESS_SCHEMA),

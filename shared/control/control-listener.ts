@@ -6,6 +6,7 @@
 //   CONTROL-SOCKET-4  A file at the path is removed only if it is our own socket and dead. Any other file fails the start.
 //                     If such a file appears later, it is reported and kept. The socket is recreated once it is gone.
 //   CONTROL-SOCKET-5  If its folder was replaced, the listener creates and removes no socket there, since that folder is not its own.
+//   CONTROL-SOCKET-6  A file system that takes no new file (ENOSPC: no inode is left) does not fail the start. The socket is made once there is room.
 import { chmodSync, lstatSync, rmSync, type Stats } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
@@ -16,6 +17,7 @@ import {
   MAX_REQUEST_BYTES,
   parseRequest,
 } from '../api/control.ts';
+import { fewFilesLeftIn } from '../files/free-files.ts';
 import { StateWatch } from '../files/state-watch.ts';
 import { coerceError, SvcError } from '../svc-error.ts';
 
@@ -51,14 +53,12 @@ export async function listenForControl(options: ControlListenerOptions): Promise
     await bind(server, options.path);
     return server;
   };
-  let server = await open();
-  let ours = inodeOf(options.path);
   const folder = new StateWatch(dirname(options.path));
   let opening = false;
   let told = '';
   const isGone = (): boolean => {
     try {
-      return inodeOf(options.path) !== ours;
+      return server === undefined || inodeOf(options.path) !== ours;
     } catch (error) {
       tell(`the control socket cannot be looked at: ${coerceError(error).message}`);
       return false;
@@ -68,6 +68,15 @@ export async function listenForControl(options: ControlListenerOptions): Promise
     if (message !== told) options.onTrouble?.(message);
     told = message;
   };
+  let server: Server | undefined;
+  let ours: number | undefined;
+  try {
+    server = await open();
+    ours = inodeOf(options.path);
+  } catch (error) {
+    if (!isNoRoom(error)) throw error;
+    tell(`the control socket cannot be made yet: ${noRoomText(error, options.path)}`);
+  }
   const isOursStill = (): boolean => {
     try {
       const there = inodeOf(options.path);
@@ -84,14 +93,18 @@ export async function listenForControl(options: ControlListenerOptions): Promise
     }
     if (opening || !isGone()) return;
     opening = true;
-    open(server)
+    const former = server;
+    open(former)
       .then((next) => {
         server = next;
         ours = inodeOf(options.path);
-        tell('the control socket was gone and is there again');
+        tell(former === undefined ? 'the control socket is made' : 'the control socket was gone and is there again');
         told = '';
       })
-      .catch((error: unknown) => tell(`the control socket is gone: ${coerceError(error).message}`))
+      .catch((error: unknown) => {
+        if (isNoRoom(error)) tell(`the control socket cannot be made yet: ${noRoomText(error, options.path)}`);
+        else tell(`the control socket is gone: ${coerceError(error).message}`);
+      })
       .finally(() => {
         opening = false;
       });
@@ -102,6 +115,7 @@ export async function listenForControl(options: ControlListenerOptions): Promise
       new Promise((resolve) => {
         clearInterval(look);
         for (const client of clients) client.destroySoon();
+        if (server === undefined) return resolve();
         // Closing would remove the file that is now at its path.
         if (!isOursStill()) return resolve(void server.unref());
         server.close(() => resolve());
@@ -167,6 +181,12 @@ function remove(path: string): void {
     // The next start replaces a dead socket that remains.
   }
 }
+
+const isNoRoom = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT'].includes(String((error as { code?: unknown })?.code));
+
+const noRoomText = (error: unknown, path: string): string =>
+  fewFilesLeftIn(dirname(path)) ?? `no room: ${coerceError(error).message}`;
 
 const statOf = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
 

@@ -7,7 +7,7 @@ export interface AtomicWrite {
   readonly mode?: number;
   /**
    * False: each reader sees a whole file, but nothing is synced. A power cut may leave the file old, empty or gone. Meant for facts about processes,
-   * which a power cut ends too. Default true.
+   * which a power cut ends too. Without an inode for the temporary file the old file is overwritten. Default true.
    */
   readonly durable?: boolean;
   readonly files?: FilePort;
@@ -23,20 +23,31 @@ export function writeFileAtomic(
   { mode = 0o600, durable = true, files = nodeFiles }: AtomicWrite = {},
 ): void {
   const temporary = `${path}.${process.pid}.tmp`;
+  let file: number | undefined;
   try {
-    const file = files.open(temporary, 'w', mode);
-    try {
-      files.write(file, text);
-      if (durable) files.sync(file);
-    } finally {
-      files.close(file);
-    }
+    file = files.open(temporary, 'w', mode);
+    writeWhole(files, file, { text, durable });
     files.rename(temporary, path);
   } catch (error) {
+    if (file === undefined && !durable && (error as NodeJS.ErrnoException).code === 'ENOSPC')
+      return writeWhole(files, files.open(path, 'w', mode), { text, durable });
     files.remove(temporary);
     throw error;
   }
   if (durable) syncFolder(dirname(path), files);
+}
+
+function writeWhole(
+  files: FilePort,
+  file: number,
+  { text, durable }: { readonly text: string; readonly durable: boolean },
+): void {
+  try {
+    files.write(file, text);
+    if (durable) files.sync(file);
+  } finally {
+    files.close(file);
+  }
 }
 
 /** Makes a rename or a new name in the folder survive a power cut. */

@@ -2,9 +2,9 @@
 //
 //   LOST-HISTORY-1  A WAL beside an empty or missing database file holds the last commits. SQLite deletes that WAL at the first open, even a
 //                   read-only one. So nothing is opened.
-//   LOST-HISTORY-2  A project that has had a database keeps the mark `<file>.known` beside it. An empty file beside a mark was emptied, and is
-//                   refused. A missing file may have been removed to begin anew, and is accepted. An empty file without a mark is a first start that
-//                   a full disk or a crash cut short.
+//   LOST-HISTORY-2  A project that has had a database keeps the mark `<file>.known` beside it. A file that is empty or missing beside a mark was
+//                   emptied or removed, and is refused: an operator who wants to begin anew removes the mark too. An empty file without a mark is a
+//                   first start that a full disk or a crash cut short.
 //   LOST-HISTORY-3  The mark holds the number of the last event, noted at each commit before its answer. The note is written in place and not synced.
 //                   A kill leaves the last note or the one before it; a power cut may leave an older one. The history itself is synced before.
 //   LOST-HISTORY-4  A history that ends before its note, in the same file, has lost commits. If a process was writing the file, the WAL was lost: the
@@ -24,19 +24,16 @@ const markOf = (file: string): string => `${file}.known`;
 export function refuseLostHistory(file: string): void {
   const bytes = bytesOf(file);
   if (file === ':memory:' || (bytes ?? 0) > 0) return;
+  const log = `${file}-wal`;
+  const hasLog = (bytesOf(log) ?? 0) > 0;
+  const isMarked = existsSync(markOf(file));
+  if (!hasLog && !isMarked) return;
   const what = bytes === undefined ? 'is gone' : 'is empty';
-  if ((bytesOf(`${file}-wal`) ?? 0) > 0)
-    throw new SvcError(
-      'storage_unavailable',
-      `the database file ${file} ${what}, while ${file}-wal holds its last commits`,
-      {
-        hint: `${LOST_REMEDY}; to begin with an empty history remove both`,
-      },
-    );
-  if (bytes === 0 && existsSync(markOf(file)))
-    throw new SvcError('storage_unavailable', `the database file ${file} is empty, and was not before`, {
-      hint: `${LOST_REMEDY}; to begin with an empty history remove it`,
-    });
+  const why = hasLog ? `while ${log} holds its last commits` : 'and was not before';
+  const left = [...(hasLog ? [log] : []), ...(isMarked ? [markOf(file)] : [])].map((path) => basename(path));
+  throw new SvcError('storage_unavailable', `the database file ${file} ${what}, ${why}`, {
+    hint: `${LOST_REMEDY}; to begin with an empty history remove ${left.join(' and ')}`,
+  });
 }
 
 /** Content of a mark before the first note, which is synced (LOST-HISTORY-5). */

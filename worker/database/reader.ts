@@ -31,7 +31,7 @@ export class SqliteReader implements Reader {
     return (await this.all(query))[0];
   }
 
-  /** For compiled SQL. Throws SvcError `storage_unavailable`. */
+  /** For compiled SQL. Throws SvcError `storage_unavailable`, and `modules_unusable` if SQLite cannot be loaded. */
   run<T>(text: string, parameters: readonly unknown[] = []): T[] {
     if (this.#hasEnded) throw new SvcError('storage_unavailable', 'the database is closed: the worker is stopping');
     const wasOpen = this.#database !== undefined;
@@ -39,6 +39,7 @@ export class SqliteReader implements Reader {
       return this.#read<T>(text, parameters);
     } catch (error) {
       this.close();
+      if (error instanceof SvcError && error.code === 'modules_unusable') throw error;
       const code = sqliteCode(error) ?? 'error';
       if (wasOpen && code === OTHER_LOG) return this.run<T>(text, parameters);
       throw new SvcError('storage_unavailable', `the database cannot be read (${code})`, { cause: error });

@@ -1,11 +1,13 @@
 // Errors of a database that takes no writes.
 import { statfsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { unwritableDatabase } from '../../shared/files/database-access.ts';
 import { DAMAGED_REMEDY, LOST_REMEDY } from '../../shared/files/database-remedies.ts';
+import { fewFilesLeftIn, INODES_REMEDY } from '../../shared/files/free-files.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { MigrationDue } from './migrate.ts';
 import { logOf, sizeOf } from './sqlite/wal/log-file.ts';
-import { faultCode, isFull, storageFault } from './storage-fault.ts';
+import { faultCode, isFull, type StorageFault, storageFault } from './storage-fault.ts';
 
 // HTTP clients see these messages: they hold no path of the machine.
 export const cut = (file: string): SvcError =>
@@ -82,6 +84,21 @@ function freeBytes(folder: string): number {
   }
 }
 
+/** The cause where SQLite says only that it cannot open or write a file: the rights of the place, or its inodes. */
+function placeFault(file: string, code: string): StorageFault | undefined {
+  if (!/^(SQLITE_(CANTOPEN|READONLY|PERM)|E(ACCES|ROFS)|error)/.test(code)) return undefined;
+  const unwritable = unwritableDatabase(file);
+  if (unwritable !== undefined)
+    return {
+      message: unwritable.reason,
+      hint: 'make it writable for that user: the host goes on by itself; svc doctor --only database.integrity names the path',
+    };
+  const fewFiles = fewFilesLeftIn(dirname(file));
+  return fewFiles === undefined
+    ? undefined
+    : { message: fewFiles, hint: `${INODES_REMEDY}: the host goes on by itself` };
+}
+
 export function explain(file: string, error: unknown): SvcError | MigrationDue {
   if (error instanceof SvcError || error instanceof MigrationDue) return error;
   const code = faultCode(error);
@@ -91,7 +108,7 @@ export function explain(file: string, error: unknown): SvcError | MigrationDue {
       hint: DAMAGED_REMEDY,
     });
   }
-  const { message, hint: usual } = storageFault(error);
+  const { message, hint: usual } = placeFault(file, code) ?? storageFault(error);
   const hint = isFull(error) ? roomRemedy(file, logBytesOf(file)) : usual;
   return new SvcError('storage_unavailable', `the database ${basename(file)} takes no writes: ${message} (${code})`, {
     cause: error,

@@ -5,13 +5,14 @@
 //   LOCK-2  .svc/worker.json names the holder (pid, start time, boot, owner), for messages only. The lock decides.
 //   LOCK-3  No other code of the worker may open writer.lock: closing any descriptor of the file drops the lock (POSIX).
 //   LOCK-4  A command of an operator holds the lock while it makes one change. A start waits for such a holder instead of failing.
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Cut, ExitRecord } from '../../shared/api/control.ts';
 import type { PreviousEnd } from '../../shared/api/ipc.ts';
 import type { Mode } from '../../shared/config/mode.ts';
 import { stableJson, writeFileAtomic } from '../../shared/files/atomic-file.ts';
 import { RIGHTS_REMEDY } from '../../shared/files/database-remedies.ts';
+import { fewFilesLeftIn, INODES_REMEDY } from '../../shared/files/free-files.ts';
 import { readOwnFile } from '../../shared/files/own-file.ts';
 import type { ProjectPaths } from '../../shared/files/paths.ts';
 import { StateWatch } from '../../shared/files/state-watch.ts';
@@ -19,6 +20,7 @@ import { EXIT } from '../../shared/process/exit-codes.ts';
 import { identify, isAlive, type ProcessIdentity } from '../../shared/process/process-identity.ts';
 import { type Database, Sqlite } from '../../shared/sqlite.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
+import { sqliteCode } from './sqlite/connection.ts';
 
 /** The program that restarts a worker. */
 export type RestartOwner = 'daemon' | 'systemd' | 'launchd' | 'container' | 'pm2' | 'foreground';
@@ -120,8 +122,11 @@ function open(path: string): Database {
     return database;
   } catch (error) {
     database?.close();
-    const message = `${path} cannot be opened: ${messageOf(whyNot(path) ?? error)}`;
-    throw new SvcError('storage_unavailable', message, { cause: error, hint: RIGHTS_REMEDY });
+    if (error instanceof SvcError) throw error;
+    const fewFiles = existsSync(path) ? undefined : fewFilesLeftIn(dirname(path));
+    const message = `${path} cannot be opened: ${fewFiles ?? messageOf(whyNot(path) ?? error)}`;
+    const hint = fewFiles === undefined ? RIGHTS_REMEDY : INODES_REMEDY;
+    throw new SvcError('storage_unavailable', message, { cause: error, hint });
   }
 }
 
@@ -165,7 +170,7 @@ function write(paths: ProjectPaths, record: WorkerRecord): void {
   }
 }
 
-const isBusy = (error: unknown): boolean => error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY');
+const isBusy = (error: unknown): boolean => sqliteCode(error)?.startsWith('SQLITE_BUSY') === true;
 
 function isWorkerRecord(value: unknown): value is WorkerRecord {
   if (typeof value !== 'object' || value === null) return false;

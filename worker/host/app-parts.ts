@@ -124,7 +124,11 @@ export class Parts {
   async begin(): Promise<void> {
     this.facts.previous = await this.options.previous;
     this.facts.startedAt = systemClock.now();
-    mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
+    try {
+      mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
+    } catch {
+      // the database does not open then, and readiness says why
+    }
   }
 
   /** Throws while the host accepts no new work from clients that can retry. Reasons are a drain, a failed database and a full disk. */

@@ -2,6 +2,7 @@
 // too many. The restart is also refused if no worker would start or serve with the current configuration and code.
 import type { WorkerMessage } from '../../shared/api/ipc.ts';
 import { ERRORS } from '../../shared/error-codes.ts';
+import { refuseUnwritableDatabase } from '../../shared/files/database-access.ts';
 import { projectPaths } from '../../shared/files/paths.ts';
 import { refuseUnusableState } from '../../shared/files/state-folder.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
@@ -11,6 +12,7 @@ import { reasonOf } from '../core/core.ts';
 import { readStarts } from '../database/starts-ledger.ts';
 import type { RestartOwner } from '../database/writer-lock.ts';
 import type { Keep } from '../http/answer/kept-answer.ts';
+import type { NextStart } from '../runtime/runtime.ts';
 import type { App } from './app-options.ts';
 import type { Parts } from './app-parts.ts';
 
@@ -65,9 +67,16 @@ export async function restartInstead(parts: Parts, reason: string, keep?: Keep<'
  * Throws if the next worker would exit with 78, or would serve nothing while this one serves. If nothing has changed, it would do neither.
  */
 export async function refuseBadNext(parts: Parts): Promise<void> {
-  refuseUnusableState(projectPaths(parts.options.project));
-  const { isChanged } = await parts.engine.runtime.checkNext();
+  const { isChanged } = await checkNext(parts);
   if (isChanged) await refuseBadCode(parts);
+}
+
+/** The configuration with which the next worker would start, and whether its code may differ from that of this one. */
+export async function checkNext({ options, engine, nextCode, file }: Parts): Promise<NextStart> {
+  refuseUnusableState(projectPaths(options.project));
+  refuseUnwritableDatabase(file);
+  const next = await engine.runtime.checkNext();
+  return { ...next, isChanged: next.isChanged || nextCode.isOnOtherBase };
 }
 
 /** If this worker serves nothing, only an error that ends the next one with 78 counts. Exit 78 would leave no host at all. */
@@ -76,11 +85,11 @@ export async function refuseBadCode({ engine, nextCode, core }: Parts): Promise<
   try {
     if (!(await nextCode.check())) core.log.warn({}, 'the code was not tried before a restart: no process for it');
   } catch (error) {
-    const { code, hint } = coerceError(error);
+    const { code, hint, details } = coerceError(error);
     if (!isServing && ERRORS[code].exit !== EXIT.config) return;
     const reason = reasonOf(core, error);
     core.log.warn({ code, reason }, 'not restarted: no worker would serve with the code as it is');
-    throw new SvcError(code, reason, { cause: error, ...(hint === undefined ? {} : { hint }) });
+    throw new SvcError(code, reason, { cause: error, details, ...(hint === undefined ? {} : { hint }) });
   }
 }
 
@@ -116,6 +125,13 @@ type ReloadAnswer = Omit<Extract<WorkerMessage, { type: 'reloaded' }>, 'type' | 
 
 function refusal(code: 'restart_refused' | 'reload_refused', cause: SvcError): SvcError {
   const { message, hint, details } = cause;
+  if (cause.code === 'modules_unusable')
+    // HTTP clients see it: it holds no path of the machine
+    return new SvcError(code, String(details['reason']), {
+      cause,
+      hint: 'svc doctor --only node.modules, on the machine of the host, says what to run in which folder',
+      details: { reason: cause.code },
+    });
   return new SvcError(code, message, {
     cause,
     ...(hint === undefined ? {} : { hint }),

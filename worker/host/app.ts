@@ -9,6 +9,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Cut } from '../../shared/api/control.ts';
+import { unwritableDatabase } from '../../shared/files/database-access.ts';
 import { coerceError } from '../../shared/svc-error.ts';
 import { within } from '../../shared/time/abort.ts';
 import { systemClock } from '../../shared/time/clock.ts';
@@ -291,8 +292,11 @@ class Host implements App {
       this.#log.info({}, 'database is open');
       // At the first start, `#start` waits for the database. Later it begins here, or the runners continue.
       if (this.#isUp) void this.#begin().then(() => this.#wakeAll());
-    } else if (state.kind === 'failed')
-      this.#log.error({ code: state.code, reason: state.reason, hint: state.hint }, 'database is not usable');
+    } else if (state.kind === 'failed') {
+      const { path, user } = unwritableDatabase(this.#parts.file) ?? {};
+      const { code, reason, hint } = state;
+      this.#log.error({ code, reason, hint, path, user }, 'database is not usable');
+    }
     this.#parts.readiness.look();
   }
 

@@ -1,12 +1,10 @@
 // Questions of an operator at the worker's control socket that only the host can answer.
 import type { AccountsStatus, RuntimeStatus, ToldExit } from '../../shared/api/control.ts';
-import { projectPaths } from '../../shared/files/paths.ts';
-import { refuseUnusableState } from '../../shared/files/state-folder.ts';
 import type { EndpointRunner } from '../endpoints/endpoint-runner.ts';
 import { countDead } from '../metrics/stored-figures.ts';
 import type { NextStart } from '../runtime/runtime.ts';
 import type { Parts } from './app-parts.ts';
-import { refuseBadCode, refuseInFullWindow } from './app-restart.ts';
+import { checkNext, refuseBadCode, refuseInFullWindow } from './app-restart.ts';
 import { lastStarts } from './app-status.ts';
 
 export interface OperatorApi {
@@ -32,10 +30,7 @@ export const operatorApi = (parts: Parts): OperatorApi => ({
   exits: () => formerExits(parts),
   dead: async () => (parts.database.state.kind === 'open' ? countDead(parts.core.reader).catch(() => null) : null),
   accounts: () => (parts.engine.runtime.current === undefined ? null : accountsOf(parts.engine.endpoints.all())),
-  checkConfig: async () => {
-    refuseUnusableState(projectPaths(parts.options.project));
-    return parts.engine.runtime.checkNext();
-  },
+  checkConfig: () => checkNext(parts),
   checkCode: () => refuseBadCode(parts),
   checkStarts: async () => refuseInFullWindow(await lastStarts(parts)),
 });

@@ -1,6 +1,7 @@
 // A process that loads a project's code as the next worker would. A running worker cannot: Node loads a module once per process.
 // A worker forks it, asks over IPC and kills it.
 import { refuseExit } from '../../shared/process/exit-guard.ts';
+import { trySqlite } from '../../shared/sqlite.ts';
 import { coerceError } from '../../shared/svc-error.ts';
 import type { CodeAnswer, CodeQuestion } from '../runtime/loading/next-code.ts';
 import { failuresOfCode } from '../task.ts';
@@ -11,6 +12,7 @@ process.once('message', (question) => void look(question as CodeQuestion).then((
 
 async function look(question: CodeQuestion): Promise<CodeAnswer> {
   try {
+    trySqlite();
     return { kind: 'looked', failures: await failuresOfCode({ ...question, end: endBusy }) };
   } catch (error) {
     return refusal(error);
@@ -24,8 +26,10 @@ function endBusy(error: unknown): void {
 }
 
 function refusal(error: unknown): CodeAnswer {
-  const { code, message, hint } = coerceError(error);
-  return { kind: 'refused', code, message, ...(hint === undefined ? {} : { hint }) };
+  const { code, message, hint, details } = coerceError(error);
+  // The reason without the folder, for clients of HTTP. Faults of the configuration are told by their message alone.
+  const told = code === 'modules_unusable' ? details : {};
+  return { kind: 'refused', code, message, details: told, ...(hint === undefined ? {} : { hint }) };
 }
 
 function end(): void {

@@ -1,9 +1,10 @@
-// The disk budget: free bytes on the disks of the state, and bytes used by the project's state. If either limit is reached, ingress answers
+// The disk budget: free bytes and inodes on the disks of the state, and bytes used by the project's state. If a limit is reached, ingress answers
 // 503. So deliveries stop before SQLite fails. The host is not ready then. Free space is read every second, and used bytes every five
 // seconds, because that walks the folders. No request waits for either. The database may be on another disk. The database file is never
 // opened here: closing a descriptor of the file would drop SQLite's POSIX locks.
 import { opendir, realpath, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
+import { fewFilesLeft, INODES_REMEDY } from '../../shared/files/free-files.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Clock, Timer } from '../../shared/time/clock.ts';
 
@@ -121,8 +122,10 @@ export class DiskBudget {
   }
 
   async #lookAtDisk(usedBytes = this.#use?.usedBytes ?? 0): Promise<DiskUse> {
-    const state = Math.min(...(await Promise.all(this.#folders.map(freeBytes))));
-    const ofDatabase = await freeBytes(await realPath(this.#database));
+    const rooms = await Promise.all([...this.#folders, await realPath(this.#database)].map(roomAt));
+    const ofDatabase = rooms.at(-1)?.freeBytes ?? 0;
+    const state = Math.min(...rooms.slice(0, -1).map(({ freeBytes }) => freeBytes));
+    const fewFiles = rooms.map((room) => room.fewFiles).find((reason) => reason !== undefined);
     const use = { usedBytes, freeBytes: Math.min(state, ofDatabase) };
     this.#use = use;
     const { maxBytes, minFreeBytes } = this.#limits();
@@ -132,7 +135,7 @@ export class DiskBudget {
         ? `${use.freeBytes} bytes are free${where}, disk.minFreeBytes asks for ${minFreeBytes}: ${minFreeBytes - use.freeBytes} more are needed`
         : use.usedBytes > maxBytes
           ? `the state takes ${use.usedBytes} bytes, disk.maxBytes allows ${maxBytes}`
-          : undefined;
+          : fewFiles && `${fewFiles}; ${INODES_REMEDY}`;
     const isChanged = (low === undefined) !== (this.#low === undefined);
     this.#low = low;
     if (isChanged) this.#changed(low);
@@ -146,15 +149,20 @@ async function realPath(path: string): Promise<string> {
   return realpath(path).catch(async () => (parent === path ? path : join(await realPath(parent), basename(path))));
 }
 
-/** Free bytes of the disk of this path, or of its nearest existing parent. */
-async function freeBytes(path: string): Promise<number> {
+interface Room {
+  readonly freeBytes: number;
+  readonly fewFiles?: string | undefined;
+}
+
+/** Room on the disk of this path, or of its nearest existing parent. */
+async function roomAt(path: string): Promise<Room> {
   try {
-    const { bavail, bsize } = await statfs(path);
-    return bavail * bsize;
+    const stats = await statfs(path);
+    return { freeBytes: stats.bavail * stats.bsize, fewFiles: fewFilesLeft(stats) };
   } catch (error) {
     const parent = dirname(path);
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT' && parent !== path;
-    return isMissing ? freeBytes(parent) : Number.POSITIVE_INFINITY; // an unknown value sets no limit
+    return isMissing ? roomAt(parent) : { freeBytes: Number.POSITIVE_INFINITY }; // an unknown value sets no limit
   }
 }
 

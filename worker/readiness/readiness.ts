@@ -1,5 +1,7 @@
 // The readiness report, with the time since which each check has its result. Evaluated on every change and every 500 ms.
-import { READINESS_SCHEMA, type ReadinessReport } from '../../shared/api/readiness.ts';
+
+import type { ReadinessReport } from '../../shared/api/readiness.ts';
+import { READINESS_SCHEMA } from '../../shared/api/readiness-schema.ts';
 import type { Clock } from '../../shared/time/clock.ts';
 import { evaluate, type Finding, type ReadinessFacts } from './evaluate.ts';
 

@@ -215,7 +215,8 @@ async function live({ env, json, print }: CommandContext, url: string, insecureH
   const { askLive } = await import('../doctor/live.ts');
   const { ready, text, report } = await askLive({ url, token: env['SVC_HTTP_TOKEN'], insecureHttp });
   if (json) process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
-  else print.text(ready ? print.color.good('ready') : print.color.bad('not ready'));
+  else if (ready) print.text(print.color.good('ready'));
+  else print.text(print.color.bad(report['error'] === undefined ? 'not ready' : 'could not ask'));
   if (!json) for (const line of explain(report)) print.text(line);
   return ready ? EXIT.ok : EXIT.failed;
 }

@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ControlCommand, Cut, RuntimeStatus } from '../../../shared/api/control.ts';
 import { type ControlCallOptions, callControl } from '../../../shared/control/control-client.ts';
+import { fewFilesLeftIn, INODES_REMEDY } from '../../../shared/files/free-files.ts';
 import { readOwnFile } from '../../../shared/files/own-file.ts';
 import { CONTROL_SOCKET, type ProjectPaths, projectPaths, WORKER_SOCKET } from '../../../shared/files/paths.ts';
 import { checkStateFolder } from '../../../shared/files/state-folder.ts';
@@ -32,7 +33,8 @@ export async function findRunning(project: string): Promise<RunningProject | und
     if (running !== undefined && running.status.state !== 'stopped') return running;
     const office = supervisorRecord(project);
     if (office === undefined || office.state === 'stopped' || !isAliveIn(project, office.supervisor)) return running;
-    if (performance.now() > endsAt) throw doesNotAnswer('supervisor', { pid: office.supervisor.pid, office });
+    if (performance.now() > endsAt)
+      throw noSocketYet(project, office) ?? doesNotAnswer('supervisor', { pid: office.supervisor.pid, office });
     await pause(POLL_MS);
   }
 }
@@ -92,6 +94,16 @@ function withHolder(error: unknown, project: string, who: RunningProject['who'])
   const office = liveSupervisor(project);
   const holder = who === 'worker' ? liveWorker(project) : office?.supervisor;
   return holder === undefined ? error : doesNotAnswer(who, { pid: holder.pid, office }, error);
+}
+
+/** Without an inode no socket can be made. */
+function noSocketYet(project: string, { supervisor: { pid } }: SupervisorFacts): SvcError | undefined {
+  const fewFiles = existsSync(CONTROL_SOCKET) ? undefined : fewFilesLeftIn(projectPaths(project).stateDir);
+  if (fewFiles === undefined) return undefined;
+  return new SvcError('timeout', `the supervisor, pid ${pid}, runs and has no socket to answer at: ${fewFiles}`, {
+    hint: `${INODES_REMEDY}: the host goes on by itself`,
+    details: { pid },
+  });
 }
 
 function doesNotAnswer(

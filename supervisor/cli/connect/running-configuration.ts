@@ -9,7 +9,13 @@ import { findStaying, type RunningProject } from './control-client.ts';
 const CHECK_MS = 2_000;
 /** The worker's own limit for this check is shorter. */
 const CODE_MS = 30_000;
-const TOLD: readonly string[] = ['config_invalid', 'secret_invalid', 'plugin_failed', 'state_dir_unsafe'];
+const TOLD: readonly string[] = [
+  'config_invalid',
+  'secret_invalid',
+  'plugin_failed',
+  'state_dir_unsafe',
+  'modules_unusable',
+];
 
 interface Judgement {
   /** Current version of the configuration. Null if the worker does not tell. */
@@ -33,14 +39,18 @@ async function ask(command: 'check' | 'check_code', timeoutMs: number): Promise<
     return await callControl(WORKER_SOCKET, command, { timeoutMs });
   } catch (error) {
     if (!(error instanceof SvcError) || !TOLD.includes(error.code)) return undefined;
-    const mend = command === 'check' ? '`svc config check` checks the file' : 'mend it, or stop the host and start it';
-    const hint = error.code === 'state_dir_unsafe' ? (error.hint ?? mend) : mend;
     throw new SvcError(error.code, error.message, {
       cause: error,
-      hint: `nothing was restarted: the worker that runs goes on; ${hint}`,
+      hint: ['nothing was restarted: the worker that runs goes on', mendOf(command, error)].join('; '),
       details: error.details,
     });
   }
+}
+
+function mendOf(command: 'check' | 'check_code', { code, hint }: SvcError): string {
+  if (code === 'modules_unusable') return hint ?? 'then `svc runtime restart` once more';
+  const usual = command === 'check' ? '`svc config check` checks the file' : 'mend it, or stop the host and start it';
+  return code === 'state_dir_unsafe' ? (hint ?? usual) : usual;
 }
 
 /**

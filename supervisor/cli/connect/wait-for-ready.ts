@@ -2,6 +2,8 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
+import { fewFilesLeftIn, INODES_REMEDY } from '../../../shared/files/free-files.ts';
+import { projectPaths } from '../../../shared/files/paths.ts';
 import { identify, isAlive } from '../../../shared/process/process-identity.ts';
 import { stateText } from './awaited-host.ts';
 import { findRunning } from './control-client.ts';
@@ -57,9 +59,15 @@ export async function waitForReady(
   }
   const reasons =
     status === undefined
-      ? ['nobody answers']
+      ? ['nobody answers', ...fewFiles(project)]
       : [status.state, status.reason, ...status.reasons].filter((reason): reason is string => reason !== null);
   return { ready: false, status, reasons: [`not ready within ${timeoutMs / 1_000} s`, ...reasons] };
+}
+
+/** Without an inode the socket that would answer cannot be made yet. */
+function fewFiles(project: string): readonly string[] {
+  const reason = fewFilesLeftIn(projectPaths(project).stateDir);
+  return reason === undefined ? [] : [`${reason}; ${INODES_REMEDY}, the host goes on by itself`];
 }
 
 /** If only a daemon's worker answers, its daemon may be gone or not visible yet, so it does not count. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { refuseLostHistory } from '../../../shared/files/lost-history.ts';
 import { type Check, type Finding, ok, skip, warn, withConfig } from './check.ts';
-import { isInUse } from './state-checks.ts';
+import { isInUse } from './database-checks.ts';
 
 export const DEAD_CHECKS: readonly Check[] = [
   {

@@ -3,8 +3,10 @@
 //   LIVE-1  The token comes only from SVC_HTTP_TOKEN. Over plain HTTP it is sent to loopback only, unless that is allowed.
 //   LIVE-2  The request takes at most five seconds. Redirects are not followed, and the size of the answer is bounded.
 //   LIVE-3  A failure is printed as {"ready":false,"error":{code,…}}, so that readers of `ready` need no other case.
+//   LIVE-4  Only a report with its schema is taken: the answer for probes says `ready` as well.
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { READINESS_SCHEMA } from '../../../shared/api/readiness-schema.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { readAnswer } from '../connect/read-answer.ts';
 import { hostAddress, maySendToken } from './address.ts';
@@ -90,8 +92,9 @@ function get(target: URL, token: string, timeoutMs: number): Promise<Received> {
 
 function judge(target: URL, { status, body, location }: Received): LiveAnswer {
   const report = parse(body);
-  if ((status === 200 || status === 503) && typeof report?.['ready'] === 'boolean')
-    return { ready: status === 200 && report['ready'], text: body, report };
+  const isReport = report?.['schema'] === READINESS_SCHEMA && typeof report['ready'] === 'boolean';
+  if ((status === 200 || status === 503) && isReport)
+    return { ready: status === 200 && report['ready'] === true, text: body, report };
   if (status >= 300 && status < 400)
     return failed(
       'redirected',
@@ -110,10 +113,17 @@ function judge(target: URL, { status, body, location }: Received): LiveAnswer {
       `the token was refused (${status})`,
       'the report needs a token of scope full',
     );
+  const schema = report?.['schema'];
+  if (typeof schema === 'string' && schema !== READINESS_SCHEMA)
+    return failed(
+      'unexpected_answer',
+      `answered with a report of schema ${schema.slice(0, 40)}; this svc reads ${READINESS_SCHEMA}`,
+      'use the svc command of the same version as the host',
+    );
   return failed(
     String(report?.['code'] ?? 'unexpected_answer'),
-    `answered with ${status}, which is no report`,
-    undefined,
+    `answered with ${status}, which is no readiness report of svc`,
+    'does the address lead to the host itself, with its http.base? The log of a proxy before it says what it answered',
   );
 }
 

@@ -6,6 +6,7 @@ import { strangeLines } from '../../../shared/config/environment.ts';
 import { CONFIG_FILE, ENV_FILE } from '../../../shared/files/paths.ts';
 import { untrustedFiles } from '../start/worker-entry.ts';
 import { type Check, type Finding, fault, ok, repairable, type Subject, skip, warn, withConfig } from './check.ts';
+import { nodeModules } from './modules-check.ts';
 import { inRange } from './version-range.ts';
 
 /** The Node versions that svc supports. */
@@ -14,6 +15,7 @@ const SHORTEST_TOKEN = 16;
 
 export const PROJECT_CHECKS: readonly Check[] = [
   { id: 'node.version', title: 'Node is one that svc and the project run on', run: nodeVersion },
+  { id: 'node.modules', title: 'The installed packages fit this Node: SQLite loads and works', run: nodeModules },
   {
     id: 'package.scripts',
     title: 'package.json has build and start, and start passes signals on',

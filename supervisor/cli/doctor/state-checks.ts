@@ -1,10 +1,8 @@
-// Checks of machine and state: address, port, state folder, disk, database, owner.
-import { accessSync, chmodSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
+// Checks of machine and state: address, port, state folder, disk, owner. Those of the database are in a file of their own.
+import { accessSync, chmodSync, constants, existsSync, lstatSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { DAMAGED_REMEDY, RIGHTS_REMEDY } from '../../../shared/files/database-remedies.ts';
-import { readHistoryEnd } from '../../../shared/files/history-end.ts';
-import { notedHistory, refuseLostHistory, shortenedHistory } from '../../../shared/files/lost-history.ts';
+import { fewFilesLeft, INODES_REMEDY } from '../../../shared/files/free-files.ts';
 import { checkStateFolder } from '../../../shared/files/state-folder.ts';
 import { isEveryAddress } from '../../../shared/ip-address.ts';
 import { bindFault, listenerOf } from '../../../shared/process/port-owner.ts';
@@ -12,8 +10,8 @@ import { commandOf } from '../../../shared/process/process-identity.ts';
 import { coerceError, messageOf } from '../../../shared/svc-error.ts';
 import { findRunning, liveWorker, type RunningProject } from '../connect/control-client.ts';
 import { type KnownOwner, knownOwners, ownerPlaces } from '../service/owners.ts';
-import { storedSchema } from '../start/worker-entry.ts';
 import { type Check, type Finding, fault, ok, repairable, type Subject, skip, warn, withConfig } from './check.ts';
+import { DATABASE_CHECKS } from './database-checks.ts';
 
 const MIB = 1024 * 1024;
 /** Free space above the configured minimum that needs no warning. */
@@ -39,16 +37,7 @@ export const STATE_CHECKS: readonly Check[] = [
       space([paths.stateDir, resolve(paths.project, config.database.filename)], config.disk.minFreeBytes),
     ),
   },
-  {
-    id: 'database.integrity',
-    title: 'The database opens and is whole',
-    run: withConfig(({ config }, { paths }) => database(resolve(paths.project, config.database.filename))),
-  },
-  {
-    id: 'database.schema',
-    title: 'The database has a schema that this svc can use',
-    run: withConfig(({ config }, { paths }) => schema(resolve(paths.project, config.database.filename))),
-  },
+  ...DATABASE_CHECKS,
   { id: 'owner.single', title: 'One owner starts this project', run: singleOwner },
 ];
 
@@ -161,10 +150,12 @@ export function fileSystemFinding(type: number, blockBytes = PAGE_BYTES, what = 
   return ok('local');
 }
 
-/** Checks the disks of the state folder and of the database, as the host does. */
+/** Checks the disks of the state folder and of the database, as the host does: bytes and inodes. */
 async function space([state, file]: readonly [string, string], leastBytes: number): Promise<Finding> {
-  const ofState = await freeBytes(state);
-  const ofDatabase = await freeBytes(file);
+  const disks = await Promise.all([statfs(there(state)), statfs(there(file))]);
+  const fewFiles = disks.map(fewFilesLeft).find((reason) => reason !== undefined);
+  if (fewFiles !== undefined) return fault(`${fewFiles}, and ingress would answer 503`, INODES_REMEDY);
+  const [ofState, ofDatabase] = disks.map(({ bavail, bsize }) => bavail * bsize) as [number, number];
   const where = ofDatabase < leastBytes && ofState >= leastBytes ? ' where the database lies' : '';
   const least = Math.min(ofState, ofDatabase);
   const free = `${Math.floor(least / MIB)} MiB free${where}`;
@@ -176,60 +167,9 @@ async function space([state, file]: readonly [string, string], leastBytes: numbe
   return least < leastBytes + COMFORT_BYTES ? warn(`${free}, near disk.minFreeBytes`, 'make space') : ok(free);
 }
 
-/** Free bytes on the path's disk. For a missing path, on the disk where it will be created. */
-async function freeBytes(path: string): Promise<number> {
-  const { bavail, bsize } = await statfs(there(path));
-  return bavail * bsize;
-}
-
 /** The path, or the nearest existing folder above it. */
 function there(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : there(dirname(path));
-}
-
-async function database(filename: string): Promise<Finding> {
-  try {
-    refuseLostHistory(filename);
-  } catch (error) {
-    const { message, hint } = coerceError(error);
-    if (hint === undefined) throw error; // the file itself could not be read
-    return fault(message, hint);
-  }
-  if (statSync(filename, { throwIfNoEntry: false }) === undefined) return skip('not made yet');
-  try {
-    const { Sqlite } = await import('../../../shared/sqlite.ts');
-    const noted = notedHistory(filename); // read before the file, because a running host updates the note with each commit
-    const opened = new Sqlite(filename, { readonly: isInUse(filename), fileMustExist: true });
-    try {
-      const answer = String(opened.pragma('quick_check(1)', { simple: true }));
-      if (answer !== 'ok') return fault(`the database is damaged: ${answer}`, DAMAGED_REMEDY);
-      const shortened = shortenedHistory(filename, { noted, end: readHistoryEnd(opened) });
-      return shortened === undefined ? ok('whole') : fault(shortened.message, shortened.hint ?? '');
-    } finally {
-      opened.close();
-    }
-  } catch (error) {
-    const { code } = error as { readonly code?: unknown };
-    const remedy = /^SQLITE_(CANTOPEN|PERM|READONLY)/.test(String(code)) ? RIGHTS_REMEDY : DAMAGED_REMEDY;
-    return fault(`the database does not open: ${messageOf(error)}`, remedy);
-  }
-}
-
-/**
- * A process writes the database, or was killed in a write. Such a file is not touched.
- * Without a WAL, reading creates an empty one. A writable connection removes it at its end; a read-only one would leave it behind.
- */
-export const isInUse = (filename: string): boolean =>
-  existsSync(`${filename}-wal`) || existsSync(`${filename}-journal`);
-
-/** The same check as at a start: a newer svc may have written a schema that this one would break. */
-async function schema(filename: string): Promise<Finding> {
-  const stored = await storedSchema(filename);
-  if (stored.state === 'absent') return skip('not made yet');
-  if (stored.state === 'refused') return fault(stored.reason.message, stored.reason.hint ?? '');
-  const { applied, pending } = stored;
-  if (pending.length > 0) return ok(`a start brings it up to date: ${pending.join(', ')}`);
-  return ok(applied.at(-1) ?? '');
 }
 
 async function singleOwner({ paths, env }: Subject): Promise<Finding> {

@@ -4,11 +4,11 @@
 //   LAUNCHD-1  kickstart starts a loaded agent that has ended (exit code 0, or restart budget spent). bootstrap starts one that is not loaded.
 //   LAUNCHD-2  An operator's start clears the restart budget. launchd has none, so the worker keeps it in a file.
 import { existsSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { writeServiceFile } from './files.ts';
+import { belowHome, needHome } from './home-folder.ts';
 import { type Ran, runProgram, showProgram } from './programs.ts';
 import type { LogOptions, Service, ServiceFile } from './service.ts';
 
@@ -21,11 +21,11 @@ export interface LaunchdOptions {
   readonly render: () => string;
 }
 
-/** Folder of the user's agents. */
-export const agentFolder = (env: Environment): string => join(env['HOME'] ?? homedir(), 'Library', 'LaunchAgents');
+/** Folder of the user's agents; undefined for a user without a home folder. */
+export const agentFolder = (env: Environment): string | undefined => belowHome(env, 'Library', 'LaunchAgents');
 
 export function launchdService({ label, project, env, render }: LaunchdOptions): Service {
-  const file = join(agentFolder(env), `${label}.plist`);
+  const file = join(needHome(agentFolder(env)), `${label}.plist`);
   const domain = `gui/${process.getuid?.()}`;
   const target = `${domain}/${label}`;
   const { serviceLog, restartWindow } = projectPaths(project);

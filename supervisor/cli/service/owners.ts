@@ -4,8 +4,8 @@
 //   OWNERS-2  A unit is matched by its working folder, not by its name. Hand-written units count, too.
 //   OWNERS-3  An unreadable file is ignored. This check only warns; the writer lock protects the data.
 import { readdirSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { belowHome, homeFolder } from './home-folder.ts';
 import { agentFolder } from './launchd.ts';
 import { userUnits } from './systemd.ts';
 
@@ -24,20 +24,20 @@ export interface KnownOwner {
 
 export interface OwnerPlaces {
   readonly systemUnits: string;
-  readonly userUnits: string;
+  readonly userUnits: string | undefined;
   /** Home of the user whose units are in `userUnits`. */
-  readonly home: string;
+  readonly home: string | undefined;
   readonly agents: readonly string[];
-  readonly pm2: string;
+  readonly pm2: string | undefined;
 }
 
 export function ownerPlaces(env: Environment): OwnerPlaces {
   return {
     systemUnits: '/etc/systemd/system',
     userUnits: userUnits(env),
-    home: env['HOME'] ?? homedir(),
-    agents: [agentFolder(env), '/Library/LaunchAgents', '/Library/LaunchDaemons'],
-    pm2: join(env['PM2_HOME'] ?? join(env['HOME'] ?? homedir(), '.pm2'), 'dump.pm2'),
+    home: homeFolder(env),
+    agents: [agentFolder(env), '/Library/LaunchAgents', '/Library/LaunchDaemons'].filter((path) => path !== undefined),
+    pm2: env['PM2_HOME'] === undefined ? belowHome(env, '.pm2', 'dump.pm2') : join(env['PM2_HOME'], 'dump.pm2'),
   };
 }
 
@@ -52,13 +52,14 @@ export function knownOwners(project: string, places: OwnerPlaces): readonly Know
 }
 
 interface UnitFolder {
-  readonly folder: string;
+  readonly folder: string | undefined;
   readonly systemctl: string;
   /** Value of the specifier `%h`. */
-  readonly home: string;
+  readonly home: string | undefined;
 }
 
 function units(project: string, { folder, systemctl, home }: UnitFolder): KnownOwner[] {
+  if (folder === undefined) return [];
   const names = entries(folder);
   const enabled = new Set(
     names.filter((name) => /\.(wants|requires)$/.test(name)).flatMap((name) => entries(join(folder, name))),
@@ -82,7 +83,7 @@ const templateOf = (name: string): string => name.replace(/@.*\.service$/, '@.se
 /** Compares `WorkingDirectory=` with the specifiers `%i` and `%h` expanded. A leading `-` allows the folder to be missing. */
 function worksIn(
   project: string,
-  { file, name, home }: { readonly file: string; readonly name: string; readonly home: string },
+  { file, name, home = '' }: { readonly file: string; readonly name: string; readonly home: string | undefined },
 ): boolean {
   const meant: Readonly<Record<string, string>> = { i: /@(.*)\.service$/.exec(name)?.[1] ?? '', h: home, '%': '%' };
   const written = /^WorkingDirectory=\s*-?(.+)$/m.exec(read(file))?.[1]?.trim() ?? '';
@@ -108,7 +109,8 @@ function agents(project: string, folder: string): KnownOwner[] {
 }
 
 /** `pm2 save` writes the list that `pm2 resurrect` starts at boot. */
-function savedApps(project: string, file: string): KnownOwner[] {
+function savedApps(project: string, file: string | undefined): KnownOwner[] {
+  if (file === undefined) return [];
   let saved: unknown;
   try {
     saved = JSON.parse(read(file));

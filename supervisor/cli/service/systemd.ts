@@ -4,10 +4,11 @@
 //   SYSTEMD-2  An operator's start clears a spent start limit, as `svc runtime restart` does.
 //   SYSTEMD-3  If no manager answers, nothing is written.
 import { existsSync, rmSync } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { writeServiceFile } from './files.ts';
+import { belowHome, needHome } from './home-folder.ts';
 import { type Ran, runProgram, showProgram } from './programs.ts';
 import { sandboxWarnings } from './sandbox.ts';
 import type { LogOptions, Scope, Service, ServiceFile, ServiceState } from './service.ts';
@@ -25,12 +26,14 @@ const SYSTEM_UNITS = '/etc/systemd/system';
 const LINGERING = '/var/lib/systemd/linger';
 const LAST_LINES = 5;
 
-/** Folder of the user's units. */
-export const userUnits = (env: Environment): string =>
-  join(env['XDG_CONFIG_HOME'] ?? join(env['HOME'] ?? homedir(), '.config'), 'systemd', 'user');
+/** Folder of the user's units; undefined for a user without a home folder. */
+export function userUnits(env: Environment): string | undefined {
+  const config = env['XDG_CONFIG_HOME'] ?? belowHome(env, '.config');
+  return config === undefined ? undefined : join(config, 'systemd', 'user');
+}
 
 export function systemdService({ name, scope, env, render }: SystemdOptions): Service {
-  const folder = scope === 'user' ? userUnits(env) : SYSTEM_UNITS;
+  const folder = scope === 'user' ? needHome(userUnits(env)) : SYSTEM_UNITS;
   const service = `${name}.service`;
   const socket = `${name}.socket`;
   const files = [service, socket].map((unit) => join(folder, unit));

@@ -25,6 +25,7 @@ export async function replaceDaemon(project: string, { running, context }: Repla
           ? 'stop it and start it again, or use `svc runtime start --daemon`'
           : 'svc runtime restart',
     });
+  (await import('../../../shared/sqlite.ts')).trySqlite(); // the next supervisor and its workers run with the Node of this command
   const options = {
     program: process.execPath,
     args: [...supervisorArguments(project, context.env), '--successor'],

@@ -1,16 +1,19 @@
 // `svc runtime start --daemon`: checks the configuration, starts a supervisor in a session of its own, and waits until the host is ready.
 //
-//   START-DAEMON-1  An invalid configuration starts nothing and creates no file (exit code 78). Keys of the project's own plugins are judged
-//                   by the worker alone, which has to load the plugins: if it ends with 78, its supervisor is ended again.
+//   START-DAEMON-1  An invalid configuration starts nothing and creates no file (exit code 78). So do packages that do not fit this Node. Keys
+//                   of the project's own plugins are judged by the worker alone, which has to load the plugins: if it ends with 78, its
+//                   supervisor is ended again.
 //   START-DAEMON-2  A healthy daemon with the same configuration is a success (0). If this shell cannot read the configuration, the daemon checks
 //                   it.
 //   START-DAEMON-3  Secrets go through a pipe, and the daemon's environment holds none. Schemas mark which variables are secret;
 //                   those in keys of the project's own plugins are taken for secrets.
 import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { supervisorSettings } from '../../../shared/config/supervisor-settings.ts';
+import { refuseUnwritableDatabase } from '../../../shared/files/database-access.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { ensureStateFolder } from '../../../shared/files/state-folder.ts';
 import { certificatesPassedOn } from '../../../shared/process/certificates.ts';
@@ -51,7 +54,9 @@ export async function startDaemon(
   const running = await findStaying(project);
   if (running !== undefined) return join(context, { project, running, configVersion: loaded.version, timeoutMs });
   refuseSecondOwner(project, context.env);
+  (await import('../../../shared/sqlite.ts')).trySqlite();
   ensureStateFolder(projectPaths(project).stateDir);
+  refuseUnwritableDatabase(resolve(project, loaded.config.database.filename));
   const since = new Date().toISOString();
   const child = spawnSupervisor(project, {
     loaded,
@@ -121,7 +126,10 @@ async function join(
   }
   const hasFailed = who === 'supervisor' && status.state === 'failed';
   const since = hasFailed ? new Date().toISOString() : '';
-  if (hasFailed) await running.call('start');
+  if (hasFailed) {
+    (await import('../../../shared/sqlite.ts')).trySqlite();
+    await running.call('start');
+  }
   const givenUp = goneProcess(status.supervisorPid, DAEMON_STOPPED);
   const result = await waitForReady(project, { timeoutMs, givenUp, say: context.print.note });
   return tell(context, { project, result, already: !hasFailed, since });

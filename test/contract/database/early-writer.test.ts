@@ -7,7 +7,7 @@ import type { Worker } from 'node:worker_threads';
 import { SqliteReader } from '../../../worker/database/reader.ts';
 import { openReadOnly } from '../../../worker/database/sqlite/connection.ts';
 import { EarlyWriter } from '../../../worker/database/sqlite/early-writer.ts';
-import { startWriterThread } from '../../../worker/database/sqlite/start-thread.ts';
+import { startWriterThread, type WriterThread } from '../../../worker/database/sqlite/start-thread.ts';
 import { sql, statement } from '../../../worker/database/statement.ts';
 import type { Unit } from '../../../worker/database/unit.ts';
 import { GroupingWriter } from '../../../worker/database/writer.ts';
@@ -85,6 +85,35 @@ describe('the writer of a start', () => {
       keys(),
       answers.map((_, n) => `k${n}`),
     );
+  });
+
+  it('goes on in the main thread where its thread cannot load SQLite: packages were changed meanwhile (EARLY-WRITER-4)', async (t) => {
+    const { runner, writer, keys, come } = made(t);
+    await runner.open();
+    await writer.commit(put('k0'));
+    const asked: string[] = [];
+    let tell = (_answer: unknown): void => {};
+    const thread: WriterThread = {
+      on: ((event: string, listener: (answer: unknown) => void) => {
+        if (event === 'message') tell = listener;
+        return thread;
+      }) as WriterThread['on'],
+      ref: () => {},
+      postMessage({ kind, id }: { readonly kind: string; readonly id: number }) {
+        asked.push(kind);
+        const failed = { kind: 'failed', id, code: 'modules_unusable', message: 'no SQLite', hint: undefined };
+        setImmediate(() => tell(kind === 'open' ? failed : { kind: 'done', id, answer: undefined }));
+      },
+      terminate: async () => 0,
+    };
+
+    come(thread as Worker);
+    await until(() => asked.includes('open'), { what: 'the thread to be asked' });
+    for (const key of ['k1', 'k2']) assert.equal((await writer.commit(put(key))).kind, 'committed');
+    await runner.close();
+
+    assert.deepEqual(keys(), ['k0', 'k1', 'k2']);
+    assert.deepEqual(asked, ['hello', 'open', 'close']);
   });
 
   it('leaves the main thread free while what is stored is migrated, and goes on here then (EARLY-WRITER-3)', async (t) => {

@@ -47,6 +47,7 @@ describe('a lost history', () => {
         truncateSync(file);
       },
     ],
+    ['removed after a clean end', '', (file: string) => rmSync(file)],
     ['removed while its log has the last commits', 'commits', (file: string) => rmSync(file)],
   ] as const)
     it(`is not replaced where the file was ${what}, until what is left of it is removed too`, async (t) => {
@@ -61,7 +62,7 @@ describe('a lost history', () => {
       const { kind } = await host.open();
       await assert.rejects(host.commit({ name: 'test', statements: [] }), { code: 'storage_unavailable' });
       const left = [bytesOf(file), bytesOf(`${file}-wal`)];
-      for (const name of [file, `${file}-wal`]) rmSync(name, { force: true });
+      for (const name of [`${file}-wal`, `${file}.known`]) rmSync(name, { force: true });
       await until(() => host.state.kind === 'open', { what: 'a new history' });
 
       assert.deepEqual([kind, states], ['failed', ['storage_unavailable', 'open']]);

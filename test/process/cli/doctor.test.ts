@@ -1,11 +1,9 @@
-// `svc doctor`: each check with its fixture, --fix, --edge, and --live against a host of our own.
+// `svc doctor`: each check with its fixture, --fix and --edge.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer as createHttp, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { DAMAGED_REMEDY } from '../../../shared/files/database-remedies.ts';
 import { command } from '../../../supervisor/cli/commands/doctor.ts';
 import type { Finding, Subject } from '../../../supervisor/cli/doctor/check.ts';
@@ -13,10 +11,11 @@ import { CHECKS } from '../../../supervisor/cli/doctor/checks.ts';
 import { bindAddress, fileSystemFinding, worstOf } from '../../../supervisor/cli/doctor/state-checks.ts';
 import { inRange } from '../../../supervisor/cli/doctor/version-range.ts';
 import { loopDiskMissing } from '../../support/disk/loop-disk.ts';
-import { smallDisk, smallDiskMissing } from '../../support/disk/small-disk.ts';
+import { smallDisk, smallDiskMissing, takeInodes } from '../../support/disk/small-disk.ts';
 import { runCommand } from '../../support/hosts/command-context.ts';
 import { CANNOT_BE_MADE, FIXTURES, good } from '../../support/hosts/doctor-fixtures.ts';
-import { portProject, type StartedSvc, startSvc, svc, untilReady } from '../../support/svc-command.ts';
+import { svcCopy } from '../../support/process/svc-copy.ts';
+import { portProject, type StartedSvc, startProgram, startSvc, svc, untilReady } from '../../support/svc-command.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
@@ -63,6 +62,25 @@ describe('svc doctor', { concurrency: 3 }, () => {
     assert.deepEqual(afterStop, beforeStop);
     assert.deepEqual(afterKill, beforeKill);
     assert.equal(existsSync(join(project.paths.stateDir, 'data.sqlite-wal')), true, 'a killed host leaves its log');
+  });
+
+  it('tells packages that do not load from a damaged database (node.modules)', async (t) => {
+    const project = await portProject(t);
+    const copy = svcCopy(t);
+    await FIXTURES['database.schema']?.(project, t);
+    copy.break('of three bytes');
+
+    const args = ['doctor', '--only', 'node.modules,database.integrity', '--json'];
+    const { stdout } = await startProgram(copy.cli, args, { cwd: project.path }).ended;
+
+    const fix = `run npm ci in ${copy.folder}`;
+    assert.deepEqual(
+      JSON.parse(stdout).checks.map((one: Finding) => [one.status, one.reason.endsWith('(3 bytes)'), one.fix]),
+      [
+        ['error', true, fix],
+        ['error', true, fix],
+      ],
+    );
   });
 
   it('finds the database of another project folder than the one it stands in (database.integrity, database.schema)', async (t) => {
@@ -207,6 +225,18 @@ describe('svc doctor', { concurrency: 3 }, () => {
     assert.deepEqual([far.status, near.reason.includes('under')], ['error', false]);
   });
 
+  it('counts inodes, too (state.space)', { skip: smallDiskMissing() }, async (t) => {
+    const project = await portProject(t);
+    smallDisk(t, project.paths.stateDir, { kilobytes: 2_048, inodes: 8 });
+    takeInodes(project.paths.stateDir);
+
+    const { document } = await runCommand(command, ['--only', 'state.space'], { cwd: project.path });
+
+    const [check] = (document as { readonly checks: readonly Finding[] }).checks;
+    assert.equal(check?.status, 'error');
+    assert.match(check.reason, /^0 of 8 inodes are free/);
+  });
+
   it('warns of every address outside a container (http.bind)', () => {
     const judged = [
       bindAddress('0.0.0.0', false),
@@ -302,90 +332,6 @@ describe('svc doctor --edge', { concurrency: 3 }, () => {
 
     assert.equal(code, 1);
     assert.match(JSON.parse(stdout).checks[0].reason, /in the clear/);
-  });
-});
-
-// Two at once: one of them waits for the end of a time limit.
-describe('svc doctor --live', { concurrency: true }, () => {
-  const TOKEN = { SVC_HTTP_TOKEN: 'a-live-token-of-a-test' };
-  const REPORT = '{"ready":true,"state":"ready",  "checks":[]}';
-  const serve = async (t: TestContext, listener: RequestListener): Promise<string> => {
-    const server = createHttp(listener).listen(0, '127.0.0.1');
-    t.after(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    await until(() => server.listening, { what: 'the host' });
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  };
-  const live = async (url: string, env: Readonly<Record<string, string>> = TOKEN, ...args: string[]) => {
-    const { code, stdout } = await svc(['doctor', '--live', url, '--json', ...args], { env });
-    return { code, stdout, report: JSON.parse(stdout) };
-  };
-
-  it('prints the report unchanged, below the base, with the token', async (t) => {
-    const url = await serve(t, (request, response) => {
-      const right =
-        request.url === '/bot/api/system/readiness' &&
-        request.headers.authorization === `Bearer ${TOKEN.SVC_HTTP_TOKEN}`;
-      response.writeHead(right ? 200 : 404).end(right ? REPORT : '{}');
-    });
-
-    const { code, stdout } = await live(`${url}/bot/`);
-
-    assert.deepEqual([code, stdout], [0, `${REPORT}\n`]);
-  });
-
-  for (const [title, status, body, expected] of [
-    ['not ready', 503, '{"ready":false,"state":"not_ready"}', undefined],
-    ['a report that says ready with 503', 503, REPORT, undefined],
-    ['a refused token', 401, '{"code":"invalid_token"}', 'invalid_token'],
-    ['a demo token', 403, '{"code":"insufficient_scope"}', 'insufficient_scope'],
-    ['a path that is not there', 404, 'no', 'not_found'],
-    ['a redirect', 302, '', 'redirected'],
-    ['some other server', 200, '<html>', 'unexpected_answer'],
-    ['an error', 500, '{}', 'unexpected_answer'],
-  ] as const) {
-    it(`exits 1 on ${title}`, async (t) => {
-      const url = await serve(
-        t,
-        (_request, response) => void response.writeHead(status, { location: '/elsewhere' }).end(body),
-      );
-
-      const { code, report } = await live(url);
-
-      assert.equal(code, 1);
-      assert.equal(report.error?.code, expected);
-      if (status === 404) assert.match(report.error.hint, /http\.base/);
-    });
-  }
-
-  it('sends nothing without a token, and no token over plain HTTP to another machine', async () => {
-    assert.equal((await live('http://127.0.0.1:1', {})).report.error.code, 'token_missing');
-    assert.equal((await live('http://192.0.2.1:1')).report.error.code, 'insecure_http');
-  });
-
-  it('says when nobody answers', async (t) => {
-    const url = await serve(t, () => {});
-    const closed = await live('http://127.0.0.1:1');
-
-    const silent = await live(url);
-
-    assert.equal(closed.report.error.code, 'request_failed');
-    for (const { report } of [closed, silent])
-      assert.match(JSON.stringify(report), /127\.0\.0\.1:\d+: .*"hint":".*svc runtime status/);
-    assert.deepEqual([silent.code, silent.report.error.code], [1, 'timeout']);
-  });
-
-  it('tells the state of a real host', async (t) => {
-    const project = await portProject(t);
-    writeFileSync(`${project.path}/note`, '');
-    const started = await svc(['runtime', 'start', '--daemon'], { cwd: project.path });
-
-    const { code, report } = await live(`http://127.0.0.1:${project.port}`, { SVC_HTTP_TOKEN: project.token });
-
-    assert.deepEqual([started.code, code, report.state], [0, 0, 'ready']);
-    assert.deepEqual((await live(`http://127.0.0.1:${project.port}`)).report.error.code, 'invalid_token');
   });
 });
 

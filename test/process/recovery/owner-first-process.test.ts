@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { type First, firstProcess, hostCommand, namespaceMissing, says } from '../../support/process/first-process.ts';
-import { type Ended, portProject, svc } from '../../support/svc-command.ts';
+import { CLI, type Ended, portProject, svc } from '../../support/svc-command.ts';
 import type { Cleanup, TemporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
@@ -82,6 +82,28 @@ describe('a worker that is the first process', NEEDS, () => {
     assert.equal((await fetch(`${project.url}/pub/health`)).status, 200);
     process.kill(await first.pid(), 'SIGTERM');
     assert.equal((await first.ended).code, 0);
+  });
+
+  it('is not the owner of a host whose shell has ended: that one can be stopped, and a restart is refused', async (t) => {
+    const project = await portProject(t);
+    const first = startedFirst(t, project, {
+      shell: 'sh -c \'"$@" &\' sh "$@"; sleep 600',
+      env: { KUBERNETES_SERVICE_HOST: '10.0.0.1' },
+    });
+    await says(first, 'worker up');
+    const inside = ['--target', String(await first.pid()), '--pid', '--mount', process.execPath, CLI, 'runtime'];
+    const run = (verb: string) => {
+      const args = [...inside, verb, '--json', '--project', project.path];
+      const { status, stdout } = spawnSync('nsenter', args, { encoding: 'utf8', timeout: 60_000 });
+      return { status, said: JSON.parse(stdout) };
+    };
+
+    const [status, restart, stop] = [run('status'), run('restart'), run('stop')];
+
+    assert.equal(status.said.owner, 'foreground');
+    assert.equal(restart.said.error.code, 'no_restart_owner');
+    assert.equal(stop.status, 0, JSON.stringify(stop.said));
+    await first.end();
   });
 
   it('has what its children leave behind reaped, where Node can make way for a shell, else says that nobody does', async (t) => {

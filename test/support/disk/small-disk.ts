@@ -1,6 +1,6 @@
 // A file system in memory with little room, as root on Linux; and how to use it up.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import type { Cleanup } from '../temporary-project.ts';
 
 export interface SmallDisk {
@@ -31,6 +31,20 @@ export function smallDisk(t: Cleanup, folder: string, { kilobytes, inodes, remou
   else {
     execFileSync('sh', ['-c', 'mkdir -p -m 700 "$1" && mount -t tmpfs -o "$2" none "$1"', 'sh', folder, size]);
     t.after(() => void spawnSync('umount', ['-l', folder]));
+  }
+}
+
+/** Makes files until no inode is left. Returns what gives them back. */
+export function takeInodes(folder: string): () => void {
+  const made: string[] = [];
+  for (;;) {
+    const file = `${folder}/of-somebody-else-${made.length}`;
+    try {
+      writeFileSync(file, '');
+    } catch {
+      return () => made.forEach((name) => rmSync(name));
+    }
+    made.push(file);
   }
 }
 

@@ -39,6 +39,7 @@ export const good = (project: Project): void => {
 /** What makes a check say `warn` or `error`. */
 export const FIXTURES: Readonly<Record<string, Breaks>> = {
   'node.version': ({ write }) => write('package.json', JSON.stringify({ engines: { node: '>=99.0.0' }, scripts: {} })),
+  'node.modules': () => {},
   'package.scripts': ({ write }) =>
     write('package.json', JSON.stringify({ scripts: { build: 'true', start: 'svc runtime start' } })),
   'package.lockfile': ({ paths }) => rmSync(paths.lockfile),
@@ -186,5 +187,6 @@ async function proxy(
 /** Why a fixture cannot be made here; false where it can. Its judgement is tested besides, of what cannot be made anywhere (a network). */
 export const CANNOT_BE_MADE: Readonly<Record<string, () => string | false>> = {
   'state.filesystem': loopDiskMissing,
+  'node.modules': () => 'this process has the module loaded',
   'http.bind': () => isContained() && 'in a container every address is right',
 };

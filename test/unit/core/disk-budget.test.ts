@@ -4,19 +4,20 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { fewFilesLeft } from '../../../shared/files/free-files.ts';
 import { systemClock } from '../../../shared/time/clock.ts';
 import { DiskBudget, type DiskLimits } from '../../../worker/readiness/disk-budget.ts';
-import { smallDisk, smallDiskMissing } from '../../support/disk/small-disk.ts';
+import { type SmallDisk, smallDisk, smallDiskMissing, takeInodes } from '../../support/disk/small-disk.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
 
 const MIB = 1024 * 1024;
 
-function made(t: Cleanup, { kilobytes, ...limits }: Partial<DiskLimits> & { readonly kilobytes?: number } = {}) {
+function made(t: Cleanup, { kilobytes, inodes, ...limits }: Partial<DiskLimits & SmallDisk> = {}) {
   const root = mkdtempSync(join(tmpdir(), 'svc-disk-'));
   const folder = join(root, '.svc');
   const elsewhere = join(root, 'elsewhere');
   for (const place of [folder, elsewhere]) mkdirSync(place);
-  if (kilobytes !== undefined) smallDisk(t, elsewhere, { kilobytes });
+  if (kilobytes !== undefined) smallDisk(t, elsewhere, { kilobytes, ...(inodes === undefined ? {} : { inodes }) });
   t.after(() => rmSync(root, { recursive: true }));
   const budget = (database: string): DiskBudget =>
     new DiskBudget({
@@ -57,6 +58,29 @@ describe('the disk budget', () => {
     assert.match(database.low ?? '', /^the state takes 5096 bytes, disk.maxBytes allows 5000$/);
     symlinkSync(join(elsewhere, 'data.sqlite'), join(folder, 'data.sqlite'));
     assert.equal((await budget(join(folder, 'data.sqlite')).look()).usedBytes, 5_096, 'by a link');
+  });
+
+  it('counts inodes, of which some file systems have no number', { skip: smallDiskMissing() }, async (t) => {
+    const { folder, elsewhere, budget } = made(t, { kilobytes: 2_048, inodes: 16 });
+    const far = budget(join(elsewhere, 'data.sqlite'));
+    const lows: (string | undefined)[] = [];
+    const look = async (): Promise<void> => {
+      await far.look();
+      lows.push(far.low);
+    };
+
+    await look();
+    const giveBack = takeInodes(elsewhere);
+    await look();
+    giveBack();
+    await look();
+
+    assert.deepEqual([lows[0], lows[2]], [undefined, undefined]);
+    assert.match(lows[1] ?? '', /^0 of 16 inodes are free: new files need some; remove files there/);
+    assert.equal(fewFilesLeft({ files: 0, ffree: 0 }), undefined, 'btrfs');
+    const near = budget(join(folder, 'data.sqlite'));
+    await near.look();
+    assert.equal(near.low, undefined);
   });
 
   it('asks for room where the database lies', { skip: smallDiskMissing() }, async (t) => {

@@ -12,6 +12,7 @@ import {
   listenForControl,
 } from '../../../shared/control/control-listener.ts';
 import type { SvcError } from '../../../shared/svc-error.ts';
+import { smallDisk, smallDiskMissing, takeInodes } from '../../support/disk/small-disk.ts';
 import { deadSocket } from '../../support/process/dead-socket.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
@@ -50,6 +51,19 @@ const removed = ({ folder }: Listening): void => {
 };
 
 describe('listenForControl', () => {
+  it('makes its socket later where no inode is left (CONTROL-SOCKET-6)', { skip: smallDiskMissing() }, async (t) => {
+    const path = pathIn(t);
+    smallDisk(t, dirname(path), { kilobytes: 64, inodes: 8 });
+    const giveBack = takeInodes(dirname(path));
+
+    const { troubles } = await listening(t, { path });
+    assert.match(troubles.join(), /^the control socket cannot be made yet: 0 of 8 inodes are free/);
+    giveBack();
+    await until(() => existsSync(path), { what: 'the socket' });
+
+    assert.equal(await callControl(path, 'hello'), 'here');
+  });
+
   it('lets an idle client go, and none that waits for its answer', async (t) => {
     const events = new EventEmitter();
     const answerOf = async (): Promise<string> => (await once(events, 'idle is gone'), 'late');

@@ -42,9 +42,7 @@ describe('restartOwner', () => {
         of({ pm_id: '0', PM2_HOME: '/h' }),
         of({ XPC_SERVICE_NAME: 'com.x' }, { ppid: 1 }),
         of({}, { pid: 1 }),
-        of({}, { ppid: 1, files: ['/.dockerenv'] }),
         of({}, { files: ['/.dockerenv'] }),
-        of({ KUBERNETES_SERVICE_HOST: 'x' }, { ppid: 1 }),
         of({ SVC_INIT: 'sh' }, { ppid: 1 }),
         of({ SVC_INIT: 'sh' }),
         of({}),
@@ -59,14 +57,32 @@ describe('restartOwner', () => {
         'pm2',
         'launchd',
         'container',
-        'container',
         'foreground',
-        'container',
         'container',
         'foreground',
         'foreground',
       ],
     );
+  });
+
+  it('takes a child of the first process for that of a container only where that ends with it (RESTART-OWNER-1)', () => {
+    const under = (comm: string, children = '500 600', ...files: string[]) =>
+      restartOwner({
+        supervised: false,
+        pid: 500,
+        ppid: 1,
+        environment: files.length > 0 ? {} : { KUBERNETES_SERVICE_HOST: 'x' },
+        exists: (path) => files.includes(path),
+        read: (path) => (path === '/proc/1/comm' ? `${comm}\n` : children),
+      });
+
+    for (const init of ['tini', 'dumb-init', 'docker-init', 'catatonit', 'podman-init', 'npm start'])
+      assert.equal(under(init), 'container', init);
+    assert.equal(under('tini', '500', '/.dockerenv'), 'container');
+    assert.equal(under('tini', ''), 'container', 'a kernel without the list of children');
+    assert.equal(under('s6-svscan', '20 500'), 'container', 'it starts each of its children again');
+    assert.equal(under('tini', '20 500'), 'foreground', 'a shell that has ended left it behind');
+    for (const other of ['sleep', 'sh', 'node', 'postgres', '']) assert.equal(under(other), 'foreground', other);
   });
 });
 

@@ -32,6 +32,6 @@ export const MIGRATIONS: readonly Migration[] = [
   fetchedFiles,
   numberedStarts,
   deaths,
-  workroom,
   causes,
+  workroom,
 ];

@@ -6,7 +6,9 @@
 //                   so the pause is short.
 //   EARLY-WRITER-2  The thread opens the same file, by inode. If the file was moved or replaced meanwhile, no new one is created.
 //   EARLY-WRITER-3  A migration of stored data may take long. A thread of its own runs it, so the event loop stays free.
-import type { SvcError } from '../../../shared/svc-error.ts';
+//   EARLY-WRITER-4  A thread that cannot load SQLite gets no group. This process has it loaded, so packages were changed since the start. The main
+//                   thread goes on.
+import { coerceError, type SvcError } from '../../../shared/svc-error.ts';
 import { MigrationDue } from '../migrate.ts';
 import type { Unit } from '../unit.ts';
 import { type GroupRunner, ThreadRunner } from '../writer.ts';
@@ -19,6 +21,8 @@ export class EarlyWriter implements GroupRunner {
   readonly #onDeath: (error: SvcError) => void;
   readonly #here: OpenCore;
   #thread: ThreadRunner | undefined;
+  /** It stays for the watch over the event loop (EARLY-WRITER-4). */
+  #unused: ThreadRunner | undefined;
   #takingOver: Promise<void> | undefined;
   #opening: Promise<void> | undefined;
   #closed = false;
@@ -65,7 +69,7 @@ export class EarlyWriter implements GroupRunner {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#takingOver;
-    await this.#thread?.close();
+    await (this.#thread ?? this.#unused)?.close();
     this.#here.close();
   }
 
@@ -76,8 +80,15 @@ export class EarlyWriter implements GroupRunner {
     }
     const thread = new ThreadRunner(worker, this.#targetOfThread(), this.#onDeath);
     await thread.up();
-    this.#opening = thread.open().catch(() => {}); // the next group reports the error
+    let failure: SvcError | undefined;
+    this.#opening = thread.open().catch((error: unknown) => {
+      failure = coerceError(error); // the next group reports it
+    });
     await this.#opening;
+    if (failure?.code === 'modules_unusable') {
+      this.#unused = thread;
+      return;
+    }
     this.#isLogMended = this.#here.close();
     this.#thread = thread;
   }

@@ -1,4 +1,7 @@
-// Detects which owner would restart this worker, from its environment and parent. Pure except for two marker files.
+// Detects which owner would restart this worker, from its environment and parent. Pure except for files of the container and of process 1.
+//
+//   RESTART-OWNER-1  In a container the owner restarts what ends with its process 1: that process itself, or the command of a known init. A process
+//                    whose shell has ended is a child of process 1 too, and nothing starts it again.
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname as machineName } from 'node:os';
 import { INIT_VARIABLE } from '../../../shared/process/first-process.ts';
@@ -11,21 +14,37 @@ export interface Birth {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Tests a file's existence; replaceable in tests. */
   readonly exists?: (path: string) => boolean;
+  /** The text of a file, empty if it cannot be read; replaceable in tests. */
+  readonly read?: (path: string) => string;
 }
 
+/** Names of programs that run one command as process 1, and end with it. npm runs `start`, which has to begin with `exec`. */
+const RUNS_ONE_COMMAND = /^(tini(-static)?|dumb-init|docker-init|podman-init|catatonit|npm( .*)?)$/;
+/** Names of programs that start their children again. */
+const KEEPS_CHILDREN_UP = /^(s6-svscan|s6-linux-init|runsvdir|runit|supervisord|my_init)$/;
+
 /** A shell may inherit the variables of a unit, a container or PM2. So pid and parent pid must match too. */
-export function restartOwner({ supervised, pid, ppid, environment, exists = existsSync }: Birth): RestartOwner {
+export function restartOwner(birth: Birth): RestartOwner {
+  const { supervised, pid, ppid, environment, exists = existsSync } = birth;
   if (supervised) return 'daemon';
   if (isSystemd(environment, pid, ppid)) return 'systemd';
   if (environment['pm_id'] !== undefined && environment['PM2_HOME'] !== undefined) return 'pm2';
   if (ppid === 1 && !['0', '', undefined].includes(environment['XPC_SERVICE_NAME'])) return 'launchd';
+  if (pid === 1) return 'container';
+  if (ppid !== 1) return 'foreground';
+  if (environment[INIT_VARIABLE] !== undefined) return 'container';
   const inContainer =
-    environment[INIT_VARIABLE] !== undefined ||
-    exists('/.dockerenv') ||
-    exists('/run/.containerenv') ||
-    environment['KUBERNETES_SERVICE_HOST'] !== undefined;
-  if (pid === 1 || (ppid === 1 && inContainer)) return 'container';
-  return 'foreground';
+    exists('/.dockerenv') || exists('/run/.containerenv') || environment['KUBERNETES_SERVICE_HOST'] !== undefined;
+  return inContainer && isKeptByInit(birth) ? 'container' : 'foreground';
+}
+
+/** RESTART-OWNER-1. The command of an init is its first child. Without that list the name of the init has to do. */
+function isKeptByInit({ pid, read = readText }: Birth): boolean {
+  const name = read('/proc/1/comm').trim();
+  if (KEEPS_CHILDREN_UP.test(name)) return true;
+  if (!RUNS_ONE_COMMAND.test(name)) return false;
+  const [first = ''] = read('/proc/1/task/1/children').split(' ');
+  return first === '' || first === String(pid);
 }
 
 function isSystemd(environment: Birth['environment'], pid: number, ppid: number): boolean {
@@ -72,9 +91,11 @@ function systemdStop(cgroup: string, hasSocket: boolean): string {
   return `systemctl ${/\/user@\d+\.service\//.test(path) ? '--user ' : ''}stop${socket} ${name}`;
 }
 
-function ownCgroup(): string {
+const ownCgroup = (): string => readText('/proc/self/cgroup');
+
+function readText(path: string): string {
   try {
-    return readFileSync('/proc/self/cgroup', 'utf8');
+    return readFileSync(path, 'utf8');
   } catch {
     return ''; // not Linux, or /proc is hidden
   }

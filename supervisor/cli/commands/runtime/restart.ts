@@ -29,6 +29,7 @@ export const command: Command = {
         ? await (await import('../../start/replace-daemon.ts')).replaceDaemon(folder, { running, context })
         : undefined;
     if (supervisorPid === undefined) {
+      if (running.status.state !== 'running') (await import('../../../../shared/sqlite.ts')).trySqlite(); // nobody to ask
       await refuseBrokenRestart(running.status);
       await running.call('restart', { options: { checked: true } });
     }
