@@ -18,6 +18,7 @@ import { type Arrival, defineAdapter, type Link } from '../sdk/adapter.ts';
 import type { PluginModule } from '../sdk/plugin.ts';
 import type { HttpAnswer, RawRequest } from '../sdk/request.ts';
 import { check } from '../sdk/schema/check.ts';
+import type { WorkItem } from '../sdk/workroom.ts';
 import type { FakePlatform } from './fake-platform.ts';
 import type { Life } from './life.ts';
 import type { ManualClock } from './manual-clock.ts';
@@ -121,6 +122,10 @@ export class BotProcess {
   async receive(arrival: Arrival): Promise<void> {
     if (this.#link === undefined) throw new Error('the fake platform is not connected');
     await this.#link.receive([arrival]);
+  }
+
+  async items(): Promise<readonly WorkItem[]> {
+    return (await this.#board?.items()) ?? [];
   }
 
   async deliver(request: RawRequest): Promise<HttpAnswer> {

@@ -4,6 +4,7 @@ import type { Arrival } from '../sdk/adapter.ts';
 import type { PluginModule } from '../sdk/plugin.ts';
 import type { HeaderMap, HttpAnswer, RawRequest } from '../sdk/request.ts';
 import { readDuration } from '../sdk/text/duration.ts';
+import type { WorkItem } from '../sdk/workroom.ts';
 import { BotProcess } from './bot-process.ts';
 import type { Killable } from './every-crash.ts';
 import { FakePlatform } from './fake-platform.ts';
@@ -176,6 +177,10 @@ export class MemoryBot implements Killable {
 
   shown(conversation: string): string[] {
     return this.platform.messages(conversation).map(({ text }) => text);
+  }
+
+  items(): Promise<readonly WorkItem[]> {
+    return this.#ask((process) => process.items());
   }
 
   dead(): string[] {

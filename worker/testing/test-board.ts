@@ -1,12 +1,16 @@
 // The board of a test bot: the real Workroom over the disk in memory, with members and boards that are there at the start.
 import type { Core } from '../core/core.ts';
 import type { RunPart } from '../handling/run/run-part.ts';
+import type { WorkItem } from '../sdk/workroom.ts';
 import type { TimerService } from '../timers/timer-service.ts';
 import type { WorkCommand } from '../workroom/board/commands.ts';
-import { workroomPart } from '../workroom/run-part.ts';
+import { readItemPage } from '../workroom/read-catalog.ts';
+import { shownItem, workroomPart } from '../workroom/run-part.ts';
 import { Workroom } from '../workroom/workroom.ts';
 import type { TestWorkroom } from './test-bot.ts';
 
+/** A test has no more items. */
+const MOST_ITEMS = 1_000;
 const HOUR_MS = 3_600_000;
 const SETTINGS = { stuckMs: 72 * HOUR_MS, remindMs: 24 * HOUR_MS, maxTextBytes: 16_384 };
 
@@ -14,6 +18,7 @@ export interface TestBoard {
   readonly part: RunPart;
   /** Stores what is there at the start. After a restart everything is there already. */
   begin(): Promise<void>;
+  items(): Promise<readonly WorkItem[]>;
 }
 
 export function testBoard(
@@ -28,6 +33,10 @@ export function testBoard(
   );
   return {
     part: workroomPart(core, workroom),
+    async items() {
+      const page = await readItemPage(core.reader, { ended: true }, { after: undefined, limit: MOST_ITEMS });
+      return page.items.map(shownItem);
+    },
     async begin() {
       of.timers().on('workroom', (row) => workroom.fire(row));
       for (const [index, command] of commandsOf(boards, of.endpoint).entries()) {

@@ -4,7 +4,7 @@ import type { Arrival, Can } from '../sdk/adapter.ts';
 import type { FileRef, Rich } from '../sdk/message.ts';
 import type { PluginModule } from '../sdk/plugin.ts';
 import type { HeaderMap, HttpAnswer, RawRequest } from '../sdk/request.ts';
-import type { WorkRole } from '../sdk/workroom.ts';
+import type { WorkItem, WorkRole } from '../sdk/workroom.ts';
 import { startBot } from './start-bot.ts';
 
 /** Options of a test bot. */
@@ -97,6 +97,8 @@ export interface TestBot {
    * `svc_reactions_dropped_total{endpoint="root/fake:fake"}`.
    */
   metrics(): Promise<Record<string, number>>;
+  /** Items of the board, the last changed first, also those that have ended. */
+  items(): Promise<readonly WorkItem[]>;
   /** Points that the bot passed, in order. */
   readonly points: string[];
   readonly logs: unknown[];

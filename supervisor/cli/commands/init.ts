@@ -8,10 +8,10 @@ import { wrongName, wrongPort } from '../init/answer-rules.ts';
 import { type LockfileResult, makeLockfile } from '../init/lockfile.ts';
 import type { PackedSvc } from '../init/packed-svc.ts';
 import { PLATFORMS, type Platform, platformSteps, platformsNamed } from '../init/platforms.ts';
-import { type Answers, PROJECT_NODE, projectFiles } from '../init/templates.ts';
+import { type Answers, PROJECT_KINDS, PROJECT_NODE, projectFiles } from '../init/templates.ts';
 import { refuseInWorkspace } from '../init/workspace.ts';
 import { type WrittenFile, writeProject } from '../init/write-project.ts';
-import { textArgument, textOption } from '../options.ts';
+import { textArgument, textOption, wordOption } from '../options.ts';
 
 const TOKEN_BYTES = 32;
 const DEFAULT_PORT = 8_068;
@@ -24,6 +24,7 @@ export const command: Command = {
   options: [
     { flags: '--name <name>', description: "Name of the package (default: the folder's name)" },
     { flags: '--adapter <names>', description: `Platforms, comma separated: ${ADAPTERS}` },
+    { flags: '--kind <kind>', description: 'bot, or workroom: a board for a team', default: 'bot' },
     { flags: '--port <port>', description: 'Port of the HTTP interface', default: DEFAULT_PORT },
     {
       flags: '--svc <spec>',
@@ -39,6 +40,7 @@ export const command: Command = {
     'svc init my-bot',
     'svc init --name my-bot --port 8070 --yes',
     'svc init my-bot --adapter telegram',
+    'svc init our-team --kind workroom',
     'svc init my-bot --dry-run --json',
   ],
   async run(context, [folder], options) {
@@ -80,7 +82,9 @@ async function answersOf(
   if (answers === undefined) return undefined;
   const wrong = wrongName(answers.name) ?? wrongPort(answers.port);
   if (wrong !== undefined) throw new SvcError('usage', wrong);
-  return { ...answers, platforms: answers.platforms ?? [], token: randomBytes(TOKEN_BYTES).toString('base64url') };
+  const random = (): string => randomBytes(TOKEN_BYTES).toString('base64url');
+  const kind = wordOption(options, 'kind', PROJECT_KINDS) ?? 'bot';
+  return { ...answers, kind, platforms: answers.platforms ?? [], token: random(), webhookSecret: random() };
 }
 
 /** Without --svc the project gets this svc as a packed file of its own. */

@@ -3,6 +3,7 @@ import { type Platform, platformSteps } from './platforms.ts';
 
 export interface ReadmeFacts {
   readonly name: string;
+  readonly kind: 'bot' | 'workroom';
   readonly port: number;
   readonly platforms: readonly Platform[];
   readonly sample: boolean;
@@ -10,12 +11,12 @@ export interface ReadmeFacts {
   readonly svc: string;
 }
 
-export function projectReadme({ name, port, platforms, sample, svc }: ReadmeFacts): string {
+export function projectReadme({ name, kind, port, platforms, sample, svc }: ReadmeFacts): string {
   const isPacked = svc.startsWith('file:vendor/');
-  const first = sample ? '`/hello`' : '`/ping`';
+  const first = kind === 'workroom' ? '`/work`' : sample ? '`/hello`' : '`/ping`';
   return [
     `# ${name}`,
-    'A chat bot on [svc](node_modules/svc/README.md).',
+    `${kind === 'workroom' ? 'A team Workroom' : 'A chat bot'} on [svc](node_modules/svc/README.md).`,
     platforms.length === 0 ? NO_PLATFORM : platforms.map(platformText).join('\n\n'),
     '## Run',
     fenced(['npm install', ...(sample ? ['npm test'] : []), 'npm run dev        # takes changes in']),
@@ -25,6 +26,7 @@ export function projectReadme({ name, port, platforms, sample, svc }: ReadmeFact
       'npx svc runtime start --daemon   # in the background',
       'npx svc doctor                   # what is wrong, and what mends it',
     ]),
+    ...(kind === 'workroom' ? ['## The board', BOARD, fenced(BOARD_COMMANDS)] : []),
     '## Files',
     table([
       ['file', 'what it is'],
@@ -41,6 +43,14 @@ export function projectReadme({ name, port, platforms, sample, svc }: ReadmeFact
     .join('\n\n')
     .concat('\n');
 }
+
+const BOARD =
+  'A running host gets its board and its people by these. The second prints a line that ann types in the chat: `/work join <code>`. [The guide](node_modules/svc/deploy/guide/workroom.md) tells the rest.';
+const BOARD_COMMANDS = [
+  'npx svc workroom board add demo --name Demo',
+  'npx svc workroom member add ann',
+  'npx svc workroom board grant demo --role ann=owner',
+];
 
 const NO_PLATFORM =
   'It has no platform yet, only a chat page. Keys and token of each platform: `node_modules/svc/worker/adapters/<name>/README.md`.';

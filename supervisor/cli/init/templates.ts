@@ -7,10 +7,16 @@ import { CONFIG_FILE, ENV_FILE } from '../../../shared/files/paths.ts';
 import { HELLO_PLUGIN, HELLO_TEST } from './hello-plugin.ts';
 import { type Platform, platformExample, platformKeys, platformVariables } from './platforms.ts';
 import { projectReadme } from './project-readme.ts';
+import { TICKETS_PLUGIN, TICKETS_TEST } from './tickets-plugin.ts';
+
+/** What `host.kind` says. */
+export const PROJECT_KINDS = ['bot', 'workroom'] as const;
+export type ProjectKind = (typeof PROJECT_KINDS)[number];
 
 export interface Answers {
   /** Name of the package. */
   readonly name: string;
+  readonly kind: ProjectKind;
   readonly port: number;
   /** Version in package.json: a range, or `file:…`. */
   readonly svc: string;
@@ -18,6 +24,8 @@ export interface Answers {
   readonly platforms: readonly Platform[];
   /** Full-scope token, written to `.env` only. */
   readonly token: string;
+  /** Of the sample's webhook, written to `.env` only. */
+  readonly webhookSecret: string;
 }
 
 export interface TemplateFile {
@@ -35,19 +43,54 @@ export const PROJECT_NODE = '>=22.12.0';
 /** All files except the lockfile, which npm makes. */
 export function projectFiles(answers: Answers): readonly TemplateFile[] {
   const file = (path: string, text: string, mode: TemplateFile['mode'] = 0o644): TemplateFile => ({ path, text, mode });
+  const sample = sampleOf(answers);
   return [
     file('package.json', packageJson(answers)),
     file('tsconfig.json', TSCONFIG),
     file(CONFIG_FILE, configFile(answers)),
-    file(ENV_FILE, `HTTP_TOKEN=${answers.token}\n${answers.platforms.map(platformVariables).join('')}`, 0o600),
-    file('.env.example', `${ENV_EXAMPLE}${answers.platforms.map(platformExample).join('')}`),
+    file(
+      ENV_FILE,
+      `HTTP_TOKEN=${answers.token}\n${sample.variables}${answers.platforms.map(platformVariables).join('')}`,
+      0o600,
+    ),
+    file('.env.example', `${ENV_EXAMPLE}${sample.example}${answers.platforms.map(platformExample).join('')}`),
     { ...file('README.md', projectReadme(answers)), keepsOld: true },
     file('.gitignore', GITIGNORE),
     file('.npmrc', NPMRC),
-    ...(answers.sample
-      ? [file('plugins/hello/index.ts', HELLO_PLUGIN), file('plugins/hello/hello.test.ts', HELLO_TEST)]
-      : []),
+    ...sample.files.map(([path, text]) => file(path, text)),
   ];
+}
+
+interface Sample {
+  readonly files: readonly (readonly [string, string])[];
+  /** Its slot in the configuration. */
+  readonly keys: string;
+  /** Its lines of `.env`, and of `.env.example`. */
+  readonly variables: string;
+  readonly example: string;
+}
+
+function sampleOf({ sample, kind, webhookSecret }: Answers): Sample {
+  if (!sample) return { files: [], keys: '', variables: '', example: '' };
+  if (kind === 'bot')
+    return {
+      files: [
+        ['plugins/hello/index.ts', HELLO_PLUGIN],
+        ['plugins/hello/hello.test.ts', HELLO_TEST],
+      ],
+      keys: '  hello:\n    use: ./plugins/hello\n    greeting: Hello\n',
+      variables: '',
+      example: '',
+    };
+  return {
+    files: [
+      ['plugins/tickets/index.ts', TICKETS_PLUGIN],
+      ['plugins/tickets/tickets.test.ts', TICKETS_TEST],
+    ],
+    keys: '  tickets:\n    use: ./plugins/tickets\n    secret: ${GITHUB_SECRET}\n    board: demo\n',
+    variables: `GITHUB_SECRET=${webhookSecret}\n`,
+    example: '# Secret of the webhook of a GitHub repository, for plugins.tickets.\nGITHUB_SECRET=\n',
+  };
 }
 
 function packageJson({ name, svc }: Answers): string {
@@ -94,15 +137,13 @@ const TSCONFIG = `${JSON.stringify(
   2,
 )}\n`;
 
-const configFile = ({
-  port,
-  sample,
-  platforms,
-}: Answers): string => `# yaml-language-server: $schema=./node_modules/svc/dist/config-schema.json
+const configFile = (
+  answers: Answers,
+): string => `# yaml-language-server: $schema=./node_modules/svc/dist/config-schema.json
 # \`npx svc config show\` prints every key with its value; \`npx svc config check\` finds faults.
-http:
+${answers.kind === 'bot' ? '' : 'host:\n  kind: workroom\n\n'}http:
   host: \${HTTP_HOST:-127.0.0.1}
-  port: \${HTTP_PORT:-${port}}
+  port: \${HTTP_PORT:-${answers.port}}
   token: \${HTTP_TOKEN}
 
 database:
@@ -115,7 +156,7 @@ plugins:
   help: {}
   ping: {}
   remind: {}
-${platforms.map((platform) => `${platformKeys(platform)}\n`).join('')}${sample ? '  hello:\n    use: ./plugins/hello\n    greeting: Hello\n' : ''}`;
+${answers.kind === 'bot' ? '' : '  # The board: /work.\n  work: {}\n'}${answers.platforms.map((platform) => `${platformKeys(platform)}\n`).join('')}${sampleOf(answers).keys}`;
 
 const ENV_EXAMPLE = `# Copy to .env (chmod 600) and fill in. Lines are NAME=value without quotes, blanks, # or $.
 # Full access to the HTTP interface: at least 16 characters; \`npx svc token create\` makes one of 256 bits.
