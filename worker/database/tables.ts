@@ -67,9 +67,12 @@ export interface Tables {
   };
   /** `source`: `<endpoint>|<the platform's id>`. `id`: id of the copy. */
   fetched_files: { source: string; id: string };
+  job_runs: JobRunsTable;
+  /** Runs by how they ended, for counters that outlive the rows. `last_at`: the newest end. */
+  run_totals: { kind: string; name: string; outcome: string; count: number; last_at: number };
 }
 
-export type DueKind = 'task' | 'inbox' | 'outbox' | 'ingress' | 'cron';
+export type DueKind = 'task' | 'inbox' | 'outbox' | 'ingress' | 'cron' | 'job';
 export type InboxState = 'received' | 'handling' | 'waiting' | 'done' | 'dead';
 export type InboxKind = 'arrival' | 'webhook' | 'task' | 'event' | 'cron';
 export type OutboxState = 'pending' | 'sending' | 'sent' | 'waiting' | 'unknown' | 'dead';
@@ -164,6 +167,27 @@ export interface OutboxTable {
   operator_changes: Generated<number>;
   /** 1: an operator has dropped the send. */
   is_dropped: Generated<number>;
+}
+
+export type JobRunState = 'running' | 'done' | 'failed' | 'cancelled' | 'skipped' | 'missed';
+
+/** What became of a due time of a scheduled job. */
+export interface JobRunsTable {
+  run_id: string;
+  job: string;
+  /** Null: started by hand. */
+  due: number | null;
+  /** Set if the row stands for all due times from `due` to here. */
+  until: number | null;
+  /** Number of due times that the row stands for; at least so many, past 5,000. */
+  count: number;
+  state: JobRunState;
+  reason: string | null;
+  item_id: string | null;
+  actor: string;
+  late_ms: number;
+  started_at: number;
+  done_at: number | null;
 }
 
 export interface StartsTable {

@@ -28,6 +28,7 @@ import { linkKeyIn } from '../files/file-links.ts';
 import { MediaFolder } from '../files/file-store.ts';
 import { MediaRetention } from '../files/media-retention.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { createMetrics, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
 import { readStoredFigures } from '../metrics/stored-figures.ts';
 import { DiskBudget } from '../readiness/disk-budget.ts';
@@ -35,6 +36,7 @@ import { Readiness } from '../readiness/readiness.ts';
 import { NextCode } from '../runtime/loading/next-code.ts';
 import type { AppOptions } from './app-options.ts';
 import { Housekeeping, type KeepFor } from './housekeeping.ts';
+import { createJobs } from './jobs.ts';
 
 /** State that changes while the host runs. */
 export interface HostFacts {
@@ -68,6 +70,7 @@ export class Parts {
   readonly database: DatabaseHost;
   readonly media: MediaFolder;
   readonly engine: Engine;
+  readonly jobs: Jobs;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly pluginMetrics: PluginMetrics;
@@ -97,6 +100,7 @@ export class Parts {
     this.nextCode = new NextCode({ project, mode, environment });
     this.media = new MediaFolder(this.core, projectPaths(project).mediaDir);
     this.engine = this.#makeEngine();
+    this.jobs = createJobs(this.core, this.engine, project);
     this.readiness = this.#makeReadiness();
     this.disk = this.#makeDiskBudget();
     this.housekeeping = this.#makeHousekeeping();
@@ -183,7 +187,10 @@ export class Parts {
     return {
       accepted: (endpoint, kind) => this.metrics.accepted.inc({ endpoint, kind }),
       duplicate: (endpoint, conflict) => this.metrics.duplicates.inc({ endpoint, conflict: String(conflict) }),
-      handled: ({ endpoint }, outcome) => this.metrics.handled.inc({ endpoint, outcome }),
+      handled: ({ endpoint }, outcome) => {
+        this.metrics.handled.inc({ endpoint, outcome });
+        this.jobs.itemEnded();
+      },
       sent: ({ endpoint }, outcome) => this.metrics.sends.inc({ endpoint, outcome }),
       pressRefused: (endpoint) => this.metrics.pressesRefused.inc({ endpoint }),
       reactionDropped: (endpoint) => this.metrics.reactionsDropped.inc({ endpoint }),

@@ -176,6 +176,7 @@ class Host implements App {
     const starts = [...(await countStarts(core.reader)).values()];
     facts.restarts = Math.max(0, starts.reduce((sum, n) => sum + n, 0) - 1);
     openEvents(this.#parts, state);
+    await this.#parts.jobs.start();
     await serveFirst(this.#parts, first);
     facts.retention?.start();
     housekeeping.start();
@@ -210,6 +211,7 @@ class Host implements App {
     try {
       const generation = await this.#parts.engine.runtime.reload(actor, options);
       this.#http.tokensChanged();
+      await this.#parts.jobs.takeInNow();
       return { generation: generation.number, warnings: accountWarnings(this.#parts.core, generation) };
     } catch (error) {
       const known = coerceError(error);
@@ -246,6 +248,7 @@ class Host implements App {
     readiness.draining();
     await step('watch', left('watch'), async () => this.#endWatch?.());
     await step('http', left('http'), async () => this.#http.drain(left('http')));
+    await step('jobs', left('event'), () => this.#parts.jobs.stop());
     await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cutOf(what, count).forEach(add)));
     for (const part of [housekeeping, facts.retention, disk]) part?.stop();
     await step('database', left('database'), () => this.#parts.closeDatabase()); // if cut short, the next start recovers the WAL

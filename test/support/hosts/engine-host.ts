@@ -34,6 +34,9 @@ export interface HostOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly mode?: Mode;
   readonly engine?: Partial<EngineOptions>;
+  /** What the host adds to the engine, between the reading of the stored state and the start. */
+  readonly beforeStart?: (host: EngineHost) => Promise<void>;
+  readonly point?: (name: string, host: EngineHost) => void | Promise<void>;
   /** Files of the project; see `TemporaryProjectOptions.plugins`. */
   readonly plugins?: NonNullable<TemporaryProjectOptions['plugins']>;
 }
@@ -118,6 +121,7 @@ export class EngineHost {
     const state = await loadProjectState(this.core.writer, this.core.reader);
     (this.core as { projectId: ProjectId }).projectId = state.projectId;
     await this.engine.load();
+    await this.#options.beforeStart?.(this);
     await this.engine.start();
     await this.quiet();
   }
@@ -235,7 +239,7 @@ export class EngineHost {
       writer,
       reader: this.#reader,
       log,
-      point: () => {},
+      point: async (name) => this.#options.point?.(name, this),
     };
   }
 }

@@ -136,7 +136,11 @@ function commandInput(
   const { commands } = deps.generation;
   const user = cause.chat?.user;
   if (capability.spec.who === 'admin' && user?.admin !== true) throw userError('Only admins may do that.');
-  if (capability.spec.who === 'operator' && (user === undefined || !commands.isOperator(user)))
+  if (
+    capability.spec.who === 'operator' &&
+    cause.isOfJob !== true &&
+    (user === undefined || !commands.isOperator(user))
+  )
     throw userError('Only operators may do that.');
   const read = argumentsOf(capability, typed, commands.prefix);
   if (!read.ok) throw userError(read.text);

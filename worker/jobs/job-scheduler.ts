@@ -1,0 +1,419 @@
+// Makes runs of due times. The due table holds one row a job: its next due time.
+//
+//   JOB-SCHEDULER-1  A due time is one unit: the row is taken as it was read, the next one is put, the run and its item are stored, and the event.
+//                    A kill before it leaves the row; a kill after it leaves the run.
+//   JOB-SCHEDULER-2  The ledger is unique by job and due time. A due time that comes again after the clock was set back does not run again.
+//   JOB-SCHEDULER-3  While ingress is paused, and while no generation serves, nothing is due.
+//   JOB-SCHEDULER-4  Due times are computed in slices, so that many of them do not hold the event loop.
+import { uuidv7 } from '../../shared/identifiers.ts';
+import { type DueTimes, dueTimes } from '../../shared/jobs/due-times.ts';
+import { jitterOf } from '../../shared/jobs/jitter.ts';
+import { type Job, timingDigest } from '../../shared/jobs/job.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+import { type Core, commitOrThrow } from '../core/core.ts';
+import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
+import { recordEvents } from '../events/event-history.ts';
+import type { NewEvent } from '../events/event-types.ts';
+import type { Inbox } from '../inbox/inbox.ts';
+import { type DueRow, putDue, removeDue, takeDue } from '../timers/due-store.ts';
+import type { TimerService } from '../timers/timer-service.ts';
+import { listDues } from './backlog.ts';
+import { type JobItem, type JobTargets, jobItem, rowDigest } from './job-item.ts';
+import { countEnd, insertRun, type JobRun, OPEN_GUARD, readDueRows, readKnown, refuseOpenRuns } from './job-store.ts';
+import { type DueStep, planDues } from './missed.ts';
+import { Slices } from './slices.ts';
+
+const LATE_MS = 60_000;
+const MOST_WAITING = 100;
+const BY_TIME = 'job';
+
+export interface SchedulerDeps {
+  readonly core: Core;
+  readonly inbox: Pick<Inbox, 'storeWith'>;
+  readonly timers: TimerService;
+  /** Undefined while no generation serves. */
+  readonly targets: () => JobTargets | undefined;
+  readonly isPaused: () => boolean;
+  /** Zone of jobs that name none. */
+  readonly zone: () => string;
+  /** A run was stored. `item`: undefined if it ended at once. */
+  readonly started: (item: string | undefined) => void;
+  /** Runs a correction of the rows while no file is being taken in. */
+  readonly inTurn: (work: () => Promise<void>) => Promise<void>;
+}
+
+/** A job with its due times. */
+interface Scheduled {
+  readonly job: Job;
+  readonly times: DueTimes;
+  readonly digest: string;
+}
+
+/** A stored due row of a job. */
+interface NextDue {
+  readonly due: number;
+  readonly at: number;
+}
+
+export interface ByHand {
+  readonly actor: string;
+  /** Rows that store the answer of the request in the same unit. */
+  readonly keep: (run: { readonly runId: string }) => readonly Statement[];
+}
+
+export class JobScheduler {
+  readonly #deps: SchedulerDeps;
+  readonly #slices = new Slices();
+  #jobs = new Map<string, Scheduled>();
+  #serves = false;
+
+  constructor(deps: SchedulerDeps) {
+    this.#deps = deps;
+    deps.timers.on(
+      'job',
+      (row) => this.#fire(row),
+      () => this.#serves && !deps.isPaused() && deps.targets() !== undefined,
+    );
+    deps.timers.onSetBack(async () => {
+      await deps.inTurn(async () => {
+        if (this.#serves) await this.align();
+      });
+    });
+  }
+
+  /** The jobs by id, with their due times. */
+  get jobs(): ReadonlyMap<string, Scheduled> {
+    return this.#jobs;
+  }
+
+  /** `jobs` with their due times, for `alignment` and `serve`. */
+  async prepare(jobs: readonly Job[]): Promise<ReadonlyMap<string, Scheduled>> {
+    const zone = this.#deps.zone();
+    const prepared = new Map<string, Scheduled>();
+    for (const job of jobs) {
+      await this.#slices.take();
+      const digest = rowDigest(timingDigest(job.timing, zone), job.jitterMs);
+      prepared.set(job.id, { job, digest, times: await dueTimes(job.timing, zone) });
+    }
+    return prepared;
+  }
+
+  /** The stored rows fit these jobs: due times are looked at from now on. */
+  serve(jobs: ReadonlyMap<string, Scheduled>): void {
+    this.#jobs = new Map(jobs);
+    this.#serves = true;
+    this.#deps.timers.wake();
+  }
+
+  /** Corrects the rows of the jobs that are served: after the clock was set back, and after the default zone changed. */
+  async align(): Promise<void> {
+    const jobs = await this.prepare([...this.#jobs.values()].map(({ job }) => job));
+    const statements = await this.alignment(jobs, new Map(this.#jobs));
+    if (statements.length > 0) await commitOrThrow(this.#deps.core.writer, { name: 'job.aligned', statements });
+    this.serve(jobs);
+  }
+
+  /**
+   * Statements that make the due rows fit the jobs. A row is kept while timing and jitter are the same. Else it begins anew from now, and nothing is
+   * caught up. `before`: the jobs that were served until now.
+   */
+  async alignment(
+    jobs: ReadonlyMap<string, Scheduled>,
+    before: ReadonlyMap<string, unknown>,
+  ): Promise<readonly Statement[]> {
+    const { core } = this.#deps;
+    const now = core.clock.now();
+    const rows = new Map((await readDueRows(core.reader)).map((row) => [row.id, row]));
+    const statements: Statement[] = [];
+    for (const [id, scheduled] of jobs) {
+      await this.#slices.take();
+      const row = rows.get(dueId(id));
+      rows.delete(dueId(id));
+      if (row !== undefined && this.#isRight(row, scheduled, now)) continue;
+      const next = scheduled.job.paused ? undefined : await this.#firstDue(scheduled, { now, isNew: !before.has(id) });
+      if (next !== undefined) statements.push(this.#rowOf(scheduled, next));
+      else if (row !== undefined) statements.push(removeDue(row.id));
+    }
+    return [...statements, ...[...rows.keys()].map(removeDue)];
+  }
+
+  /** A due time later than the next one from now was computed while the clock was ahead. */
+  #isRight({ data }: DueRow, { job, times, digest }: Scheduled, now: number): boolean {
+    const { due, timing } = JSON.parse(data) as { readonly due: number; readonly timing: string };
+    if (job.paused || timing !== digest) return false;
+    const next = times.next(now);
+    return next === undefined || due <= next;
+  }
+
+  /** `at` in the past counts as late for a job that the file has for the first time. */
+  async #firstDue(
+    { job, times }: Scheduled,
+    { now, isNew }: { readonly now: number; readonly isNew: boolean },
+  ): Promise<number | undefined> {
+    const next = times.next(now);
+    if (next !== undefined || job.timing.kind !== 'at' || !isNew) return next;
+    const at = times.next(Number.NEGATIVE_INFINITY);
+    if (at === undefined) return undefined;
+    return (await readKnown(this.#deps.core.reader, job.id, { from: at, until: at })).length > 0 ? undefined : at;
+  }
+
+  async #fire(row: DueRow): Promise<boolean> {
+    const { core } = this.#deps;
+    const scheduled = this.#jobs.get(row.id.slice(dueId('').length));
+    if (scheduled === undefined) {
+      await core.writer.commit({ name: 'job.gone', statements: [takeDue(row)] });
+      return true;
+    }
+    const { due, timing } = JSON.parse(row.data) as { readonly due: number; readonly timing: string };
+    if (timing !== scheduled.digest) return false; // corrected when the file is taken in
+    return this.#run(scheduled, { row, due });
+  }
+
+  async #run(scheduled: Scheduled, { row, due }: { readonly row: DueRow; readonly due: number }): Promise<boolean> {
+    const { core } = this.#deps;
+    const { job, times } = scheduled;
+    const now = core.clock.now();
+    const jitter = (at: number): number => jitterOf(job, at, times);
+    const known = await readKnown(core.reader, job.id, { from: due, until: now });
+    const listed = await listDues({
+      times,
+      from: due,
+      until: now,
+      known: known.flatMap((one) => [one.due ?? 0, ...(one.until === null ? [] : [one.until])]),
+      slices: this.#slices,
+    });
+    // The jitter of the newest due times may not be over yet.
+    const dues = listed.dues.filter(
+      (at, index) => index === 0 || at + jitterMost(job) <= now || at + jitter(at) <= now,
+    );
+    const steps = planDues({
+      dues,
+      hole: listed.hole,
+      isKnown: (at) => known.some((one) => one.due !== null && one.due <= at && at <= (one.until ?? one.due)),
+      isLate: (at) => now - at > LATE_MS && now - at - jitter(at) > LATE_MS,
+      missed: job.missed,
+      windowFrom: now - job.withinMs,
+    });
+    const future = times.next(dues.at(-1) ?? due);
+    let taken: DueRow | undefined = row;
+    for (const [index, step] of steps.entries()) {
+      const next = steps[index + 1]?.due ?? future;
+      taken = await this.#step(scheduled, {
+        step,
+        taken,
+        next: next === undefined ? undefined : this.#next(scheduled, next),
+      });
+      if (taken === undefined) return true;
+    }
+    if (steps.length === 0) {
+      const next = future === undefined ? undefined : this.#next(scheduled, future);
+      await core.writer.commit({ name: 'job.again', statements: this.#moved(scheduled, row, next) });
+    }
+    return true;
+  }
+
+  /** Returns the row that the unit has put; undefined if there is none, or if the row had changed meanwhile. */
+  async #step(
+    scheduled: Scheduled,
+    { step, taken, next }: { readonly step: DueStep; readonly taken: DueRow; readonly next: NextDue | undefined },
+  ): Promise<DueRow | undefined> {
+    const moved = this.#moved(scheduled, taken, next);
+    if (FAILPOINTS) await this.#deps.core.point('job_due');
+    const answer =
+      step.kind === 'missed'
+        ? await this.#missed(scheduled.job, { ...step, moved })
+        : await this.#start(scheduled.job, { due: step.due, actor: BY_TIME, statements: moved });
+    if (FAILPOINTS) await this.#deps.core.point('job_stored');
+    if (answer.kind === 'refused' && answer.reason === 'unique') {
+      const again = await this.#deps.core.writer.commit({ name: 'job.again', statements: moved });
+      if (again.kind === 'refused') return undefined;
+    } else if (answer.kind === 'refused') return undefined;
+    return next === undefined ? undefined : { ...taken, at: next.at, data: dataOf(scheduled, next) };
+  }
+
+  #missed(
+    job: Job,
+    {
+      due,
+      until,
+      count,
+      moved,
+    }: { readonly due: number; readonly until: number; readonly count: number; readonly moved: readonly Statement[] },
+  ): Promise<UnitAnswer> {
+    const { core } = this.#deps;
+    const now = core.clock.now();
+    const runId = uuidv7(now);
+    const row = {
+      ...rowOf({ job, runId, due, actor: BY_TIME, now }),
+      state: 'missed',
+      until,
+      count,
+      done_at: now,
+    } as const;
+    const event = this.#event(runId, { type: 'job.missed', data: { job: job.id, from: due, until, count } });
+    const total = countEnd({ name: job.id, outcome: 'missed', count, at: now });
+    return core.writer.commit({
+      name: 'job.missed',
+      statements: [...moved, insertRun(row), total, ...recordEvents([event])],
+    });
+  }
+
+  /** Starts a run by hand. Throws `conflict` if the job may not run beside an open run, and what the inbox throws. */
+  async runNow(job: Job, { actor, keep }: ByHand): Promise<{ readonly runId: string }> {
+    let started = '';
+    const answer = await this.#start(job, {
+      due: null,
+      actor,
+      statements: [],
+      more: (runId) => {
+        started = runId;
+        return keep({ runId });
+      },
+    });
+    if (answer.kind === 'committed') return { runId: started };
+    if (answer.guard === OPEN_GUARD)
+      throw new SvcError('conflict', `a run of ${job.id} is open`, { hint: `svc jobs history ${job.id}` });
+    throw new SvcError('storage_unavailable', `the run could not be stored: ${answer.detail}`);
+  }
+
+  /** One unit: `statements`, the run, its item, the event. Skipped if too many runs are open; a run by hand is refused then. */
+  async #start(
+    job: Job,
+    of: {
+      readonly due: number | null;
+      readonly actor: string;
+      readonly statements: readonly Statement[];
+      readonly more?: (runId: string) => readonly Statement[];
+    },
+  ): Promise<UnitAnswer> {
+    const { core, targets } = this.#deps;
+    const now = core.clock.now();
+    const runId = uuidv7(now);
+    const to = targets();
+    if (to === undefined) throw new SvcError('endpoint_unavailable', 'no plugin and no account is served now');
+    const item = jobItem({ job, runId, due: of.due, actor: of.actor, now }, to);
+    const row = rowOf({ job, runId, due: of.due, actor: of.actor, now });
+    const more = of.more?.(runId) ?? [];
+    if (item.kind === 'failed')
+      return this.#failed(row, { reason: item.reason, statements: [...of.statements, ...more] });
+    const most = job.overlap === 'skip' ? 1 : MOST_WAITING + 1;
+    const guard = job.overlap === 'allow' ? [] : [refuseOpenRuns(job.id, most)];
+    const answer = await this.#stored(row, { item, statements: [...guard, ...of.statements, ...more] });
+    if (answer.kind === 'committed' || answer.guard !== OPEN_GUARD || of.due === null) return answer;
+    return this.#skipped(row, of.statements);
+  }
+
+  async #stored(
+    row: JobRun,
+    {
+      item,
+      statements,
+    }: { readonly item: Extract<JobItem, { kind: 'item' }>; readonly statements: readonly Statement[] },
+  ): Promise<UnitAnswer> {
+    let stored: string | undefined;
+    const answer = await this.#deps.inbox.storeWith(item.delivery, (id): Unit => {
+      stored = id;
+      const data = { job: row.job, due: row.due, lateMs: row.late_ms, item: id };
+      const event = this.#event(row.run_id, { type: 'job.started', actor: row.actor, data });
+      return {
+        name: 'job.due',
+        statements: [...statements, insertRun({ ...row, item_id: id }), ...recordEvents([event])],
+      };
+    });
+    if (answer.kind === 'committed') this.#deps.started(stored);
+    return answer;
+  }
+
+  #failed(
+    row: JobRun,
+    { reason, statements }: { readonly reason: string; readonly statements: readonly Statement[] },
+  ): Promise<UnitAnswer> {
+    const at = row.started_at;
+    const data = { job: row.job, due: row.due, outcome: 'failed', durationMs: 0, reason };
+    const event = this.#event(row.run_id, { type: 'job.ended', actor: row.actor, data });
+    return this.#ended({ ...row, state: 'failed', reason, done_at: at }, { statements, event });
+  }
+
+  #skipped(row: JobRun, statements: readonly Statement[]): Promise<UnitAnswer> {
+    const reason = 'overlap';
+    const event = this.#event(row.run_id, { type: 'job.skipped', data: { job: row.job, due: row.due, reason } });
+    return this.#ended({ ...row, state: 'skipped', reason, done_at: row.started_at }, { statements, event });
+  }
+
+  #ended(
+    row: JobRun,
+    { statements, event }: { readonly statements: readonly Statement[]; readonly event: NewEvent },
+  ): Promise<UnitAnswer> {
+    const total = countEnd({ name: row.job, outcome: row.state, count: 1, at: row.started_at });
+    return this.#deps.core.writer.commit({
+      name: 'job.due',
+      statements: [...statements, insertRun(row), total, ...recordEvents([event])],
+    });
+  }
+
+  #event(runId: string, event: JobEvent): NewEvent {
+    const { core } = this.#deps;
+    return { at: core.clock.now(), runtimeId: core.runtimeId, subject: event.data.job, runId, ...event };
+  }
+
+  #next({ job, times }: Scheduled, due: number): NextDue {
+    return { due, at: due + jitterOf(job, due, times) };
+  }
+
+  #moved(scheduled: Scheduled, row: DueRow, next: NextDue | undefined): readonly Statement[] {
+    return [takeDue(row), ...(next === undefined ? [] : [putNext(scheduled, next)])];
+  }
+
+  #rowOf(scheduled: Scheduled, due: number): Statement {
+    return putNext(scheduled, this.#next(scheduled, due));
+  }
+}
+
+type JobEvent =
+  Extract<NewEvent, { readonly type: `job.${string}`; readonly data: { readonly job: string } }> extends infer E
+    ? E extends { readonly type: infer T; readonly data: infer D }
+      ? { readonly type: T; readonly data: D; readonly actor?: string }
+      : never
+    : never;
+
+const dueId = (id: string): string => `job/${id}`;
+const jitterMost = ({ jitterMs }: Job): number => jitterMs;
+
+const dataOf = ({ digest }: Scheduled, { due }: NextDue): string => JSON.stringify({ due, timing: digest });
+
+const putNext = (scheduled: Scheduled, next: NextDue): Statement =>
+  putDue({
+    id: dueId(scheduled.job.id),
+    kind: 'job',
+    at: next.at,
+    capability: null,
+    lane: null,
+    data: dataOf(scheduled, next),
+  });
+
+const rowOf = ({
+  job,
+  runId,
+  due,
+  actor,
+  now,
+}: {
+  readonly job: Job;
+  readonly runId: string;
+  readonly due: number | null;
+  readonly actor: string;
+  readonly now: number;
+}): JobRun => ({
+  run_id: runId,
+  job: job.id,
+  due,
+  until: null,
+  count: 1,
+  state: 'running',
+  reason: null,
+  item_id: null,
+  actor,
+  late_ms: due === null ? 0 : Math.max(0, now - due),
+  started_at: now,
+  done_at: null,
+});
