@@ -10,6 +10,8 @@ export interface AtomicWrite {
    * which a power cut ends too. Default true.
    */
   readonly durable?: boolean;
+  /** Runs once the new file is on the disk, before it takes the name. An error keeps the old file. */
+  readonly beforeRename?: () => void;
   readonly files?: FilePort;
 }
 
@@ -20,7 +22,7 @@ export interface AtomicWrite {
 export function writeFileAtomic(
   path: string,
   text: string,
-  { mode = 0o600, durable = true, files = nodeFiles }: AtomicWrite = {},
+  { mode = 0o600, durable = true, beforeRename, files = nodeFiles }: AtomicWrite = {},
 ): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
@@ -31,6 +33,7 @@ export function writeFileAtomic(
     } finally {
       files.close(file);
     }
+    beforeRename?.();
     files.rename(temporary, path);
   } catch (error) {
     files.remove(temporary);

@@ -41,10 +41,11 @@ const AT = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2}))?(Z|[+-]\d{2}:\d
 
 /** Whether the text is `YYYY-MM-DDTHH:MM[:SS]` of a day that exists, with or without `Z` or an offset. */
 export function isAt(text: string): boolean {
-  const [, year, month, day, hour, minute, second = 0] = (AT.exec(text) ?? []).map(Number);
-  if (year === undefined || month === undefined || day === undefined || hour === undefined || minute === undefined)
-    return false;
-  const offset = AT.exec(text)?.[7] ?? 'Z';
+  const parts = AT.exec(text);
+  if (parts === null) return false;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0] = parts.slice(1, 6).map(Number);
+  const second = Number(parts[6] ?? 0); // typed as a text, but undefined without seconds
+  const offset = parts[7] ?? 'Z';
   const isDay = month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
   return isDay && hour < 24 && minute < 60 && second < 60 && !Number.isNaN(Date.parse(`2000-01-01T00:00:00${offset}`));
 }

@@ -29,6 +29,7 @@ import { MediaFolder } from '../files/file-store.ts';
 import { MediaRetention } from '../files/media-retention.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import { jobMetrics } from '../metrics/job-metrics.ts';
 import { createMetrics, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
 import { readStoredFigures } from '../metrics/stored-figures.ts';
 import { DiskBudget } from '../readiness/disk-budget.ts';
@@ -105,6 +106,7 @@ export class Parts {
     this.disk = this.#makeDiskBudget();
     this.housekeeping = this.#makeHousekeeping();
     this.metrics = this.#makeMetrics();
+    jobMetrics(this.metrics.registry, () => this.jobs.figures());
     this.pluginMetrics = new PluginMetrics(this.metrics.registry);
   }
 

@@ -33,6 +33,7 @@ import { Parts } from './app-parts.ts';
 import { refusedReload, requestRestart, restartInstead } from './app-restart.ts';
 import { hostStatus } from './app-status.ts';
 import { createHostApi } from './host-api.ts';
+import { jobsApi } from './jobs.ts';
 import { type OperatorApi, operatorApi } from './operator-api.ts';
 
 const READINESS_LOOK_MS = 500;
@@ -103,6 +104,7 @@ class Host implements App {
       admit: () => this.#parts.admit(),
       reload: (caller, options) => this.reload(caller.actor, options),
       requestRestart: (caller, keep) => requestRestart(this.#parts, caller.actor, keep),
+      jobs: jobsApi(this.#parts),
       sandbox: { arrival: sandboxArrival, press: sandboxPress, conversation: conversationId, view: chatView },
     });
   }

@@ -4,7 +4,9 @@ import { JOBS_FILE } from '../../shared/jobs/job.ts';
 import type { Core } from '../core/core.ts';
 import type { Statement } from '../database/unit.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { JobsApi } from '../http/api/jobs-api.ts';
 import { createInboxAdmin } from '../inbox/inbox-admin.ts';
+import { createJobsAdmin } from '../jobs/admin.ts';
 import { JOBS_SLOT, type JobTargets } from '../jobs/job-item.ts';
 import { Jobs } from '../jobs/jobs.ts';
 
@@ -43,4 +45,20 @@ function targetsOf({ runtime, endpoints }: Engine): JobTargets | undefined {
         .ofKind('command')
         .some((one) => one.name === name || (one.spec.aliases ?? []).includes(name)),
   };
+}
+
+export function jobsApi(of: {
+  readonly core: Core;
+  readonly engine: Engine;
+  readonly jobs: Jobs;
+  admit(): void;
+}): JobsApi {
+  const { core, engine, jobs } = of;
+  return createJobsAdmin({
+    core,
+    jobs,
+    targets: () => targetsOf(engine),
+    zone: () => engine.runtime.loaded.config.schedule.timezone,
+    admit: () => of.admit(),
+  });
 }

@@ -5,39 +5,29 @@
 //   JOB-SCHEDULER-2  The ledger is unique by job and due time. A due time that comes again after the clock was set back does not run again.
 //   JOB-SCHEDULER-3  While ingress is paused, and while no generation serves, nothing is due.
 //   JOB-SCHEDULER-4  Due times are computed in slices, so that many of them do not hold the event loop.
-import { uuidv7 } from '../../shared/identifiers.ts';
 import { type DueTimes, dueTimes } from '../../shared/jobs/due-times.ts';
 import { jitterOf } from '../../shared/jobs/jitter.ts';
 import { type Job, timingDigest } from '../../shared/jobs/job.ts';
 import { SvcError } from '../../shared/svc-error.ts';
-import { type Core, commitOrThrow } from '../core/core.ts';
-import type { Statement, Unit, UnitAnswer } from '../database/unit.ts';
-import { recordEvents } from '../events/event-history.ts';
-import type { NewEvent } from '../events/event-types.ts';
-import type { Inbox } from '../inbox/inbox.ts';
+import { commitOrThrow } from '../core/core.ts';
+import type { Statement } from '../database/unit.ts';
 import { type DueRow, putDue, removeDue, takeDue } from '../timers/due-store.ts';
 import type { TimerService } from '../timers/timer-service.ts';
 import { listDues } from './backlog.ts';
-import { type JobItem, type JobTargets, jobItem, rowDigest } from './job-item.ts';
-import { countEnd, insertRun, type JobRun, OPEN_GUARD, readDueRows, readKnown, refuseOpenRuns } from './job-store.ts';
+import { rowDigest } from './job-item.ts';
+import { JobStarts, type StartsDeps } from './job-starts.ts';
+import { OPEN_GUARD, readDueRows, readKnown } from './job-store.ts';
 import { type DueStep, planDues } from './missed.ts';
 import { Slices } from './slices.ts';
 
 const LATE_MS = 60_000;
-const MOST_WAITING = 100;
 const BY_TIME = 'job';
 
-export interface SchedulerDeps {
-  readonly core: Core;
-  readonly inbox: Pick<Inbox, 'storeWith'>;
+export interface SchedulerDeps extends StartsDeps {
   readonly timers: TimerService;
-  /** Undefined while no generation serves. */
-  readonly targets: () => JobTargets | undefined;
   readonly isPaused: () => boolean;
   /** Zone of jobs that name none. */
   readonly zone: () => string;
-  /** A run was stored. `item`: undefined if it ended at once. */
-  readonly started: (item: string | undefined) => void;
   /** Runs a correction of the rows while no file is being taken in. */
   readonly inTurn: (work: () => Promise<void>) => Promise<void>;
 }
@@ -63,12 +53,14 @@ export interface ByHand {
 
 export class JobScheduler {
   readonly #deps: SchedulerDeps;
+  readonly #starts: JobStarts;
   readonly #slices = new Slices();
   #jobs = new Map<string, Scheduled>();
   #serves = false;
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
+    this.#starts = new JobStarts(deps);
     deps.timers.on(
       'job',
       (row) => this.#fire(row),
@@ -221,8 +213,8 @@ export class JobScheduler {
     if (FAILPOINTS) await this.#deps.core.point('job_due');
     const answer =
       step.kind === 'missed'
-        ? await this.#missed(scheduled.job, { ...step, moved })
-        : await this.#start(scheduled.job, { due: step.due, actor: BY_TIME, statements: moved });
+        ? await this.#starts.missed(scheduled.job, { ...step, actor: BY_TIME, statements: moved })
+        : await this.#starts.start(scheduled.job, { due: step.due, actor: BY_TIME, statements: moved });
     if (FAILPOINTS) await this.#deps.core.point('job_stored');
     if (answer.kind === 'refused' && answer.reason === 'unique') {
       const again = await this.#deps.core.writer.commit({ name: 'job.again', statements: moved });
@@ -231,129 +223,18 @@ export class JobScheduler {
     return next === undefined ? undefined : { ...taken, at: next.at, data: dataOf(scheduled, next) };
   }
 
-  #missed(
-    job: Job,
-    {
-      due,
-      until,
-      count,
-      moved,
-    }: { readonly due: number; readonly until: number; readonly count: number; readonly moved: readonly Statement[] },
-  ): Promise<UnitAnswer> {
-    const { core } = this.#deps;
-    const now = core.clock.now();
-    const runId = uuidv7(now);
-    const row = {
-      ...rowOf({ job, runId, due, actor: BY_TIME, now }),
-      state: 'missed',
-      until,
-      count,
-      done_at: now,
-    } as const;
-    const event = this.#event(runId, { type: 'job.missed', data: { job: job.id, from: due, until, count } });
-    const total = countEnd({ name: job.id, outcome: 'missed', count, at: now });
-    return core.writer.commit({
-      name: 'job.missed',
-      statements: [...moved, insertRun(row), total, ...recordEvents([event])],
-    });
-  }
-
   /** Starts a run by hand. Throws `conflict` if the job may not run beside an open run, and what the inbox throws. */
   async runNow(job: Job, { actor, keep }: ByHand): Promise<{ readonly runId: string }> {
     let started = '';
-    const answer = await this.#start(job, {
-      due: null,
-      actor,
-      statements: [],
-      more: (runId) => {
-        started = runId;
-        return keep({ runId });
-      },
-    });
+    const more = (runId: string): readonly Statement[] => {
+      started = runId;
+      return keep({ runId });
+    };
+    const answer = await this.#starts.start(job, { due: null, actor, statements: [], more });
     if (answer.kind === 'committed') return { runId: started };
     if (answer.guard === OPEN_GUARD)
       throw new SvcError('conflict', `a run of ${job.id} is open`, { hint: `svc jobs history ${job.id}` });
     throw new SvcError('storage_unavailable', `the run could not be stored: ${answer.detail}`);
-  }
-
-  /** One unit: `statements`, the run, its item, the event. Skipped if too many runs are open; a run by hand is refused then. */
-  async #start(
-    job: Job,
-    of: {
-      readonly due: number | null;
-      readonly actor: string;
-      readonly statements: readonly Statement[];
-      readonly more?: (runId: string) => readonly Statement[];
-    },
-  ): Promise<UnitAnswer> {
-    const { core, targets } = this.#deps;
-    const now = core.clock.now();
-    const runId = uuidv7(now);
-    const to = targets();
-    if (to === undefined) throw new SvcError('endpoint_unavailable', 'no plugin and no account is served now');
-    const item = jobItem({ job, runId, due: of.due, actor: of.actor, now }, to);
-    const row = rowOf({ job, runId, due: of.due, actor: of.actor, now });
-    const more = of.more?.(runId) ?? [];
-    if (item.kind === 'failed')
-      return this.#failed(row, { reason: item.reason, statements: [...of.statements, ...more] });
-    const most = job.overlap === 'skip' ? 1 : MOST_WAITING + 1;
-    const guard = job.overlap === 'allow' ? [] : [refuseOpenRuns(job.id, most)];
-    const answer = await this.#stored(row, { item, statements: [...guard, ...of.statements, ...more] });
-    if (answer.kind === 'committed' || answer.guard !== OPEN_GUARD || of.due === null) return answer;
-    return this.#skipped(row, of.statements);
-  }
-
-  async #stored(
-    row: JobRun,
-    {
-      item,
-      statements,
-    }: { readonly item: Extract<JobItem, { kind: 'item' }>; readonly statements: readonly Statement[] },
-  ): Promise<UnitAnswer> {
-    let stored: string | undefined;
-    const answer = await this.#deps.inbox.storeWith(item.delivery, (id): Unit => {
-      stored = id;
-      const data = { job: row.job, due: row.due, lateMs: row.late_ms, item: id };
-      const event = this.#event(row.run_id, { type: 'job.started', actor: row.actor, data });
-      return {
-        name: 'job.due',
-        statements: [...statements, insertRun({ ...row, item_id: id }), ...recordEvents([event])],
-      };
-    });
-    if (answer.kind === 'committed') this.#deps.started(stored);
-    return answer;
-  }
-
-  #failed(
-    row: JobRun,
-    { reason, statements }: { readonly reason: string; readonly statements: readonly Statement[] },
-  ): Promise<UnitAnswer> {
-    const at = row.started_at;
-    const data = { job: row.job, due: row.due, outcome: 'failed', durationMs: 0, reason };
-    const event = this.#event(row.run_id, { type: 'job.ended', actor: row.actor, data });
-    return this.#ended({ ...row, state: 'failed', reason, done_at: at }, { statements, event });
-  }
-
-  #skipped(row: JobRun, statements: readonly Statement[]): Promise<UnitAnswer> {
-    const reason = 'overlap';
-    const event = this.#event(row.run_id, { type: 'job.skipped', data: { job: row.job, due: row.due, reason } });
-    return this.#ended({ ...row, state: 'skipped', reason, done_at: row.started_at }, { statements, event });
-  }
-
-  #ended(
-    row: JobRun,
-    { statements, event }: { readonly statements: readonly Statement[]; readonly event: NewEvent },
-  ): Promise<UnitAnswer> {
-    const total = countEnd({ name: row.job, outcome: row.state, count: 1, at: row.started_at });
-    return this.#deps.core.writer.commit({
-      name: 'job.due',
-      statements: [...statements, insertRun(row), total, ...recordEvents([event])],
-    });
-  }
-
-  #event(runId: string, event: JobEvent): NewEvent {
-    const { core } = this.#deps;
-    return { at: core.clock.now(), runtimeId: core.runtimeId, subject: event.data.job, runId, ...event };
   }
 
   #next({ job, times }: Scheduled, due: number): NextDue {
@@ -369,13 +250,6 @@ export class JobScheduler {
   }
 }
 
-type JobEvent =
-  Extract<NewEvent, { readonly type: `job.${string}`; readonly data: { readonly job: string } }> extends infer E
-    ? E extends { readonly type: infer T; readonly data: infer D }
-      ? { readonly type: T; readonly data: D; readonly actor?: string }
-      : never
-    : never;
-
 const dueId = (id: string): string => `job/${id}`;
 const jitterMost = ({ jitterMs }: Job): number => jitterMs;
 
@@ -390,30 +264,3 @@ const putNext = (scheduled: Scheduled, next: NextDue): Statement =>
     lane: null,
     data: dataOf(scheduled, next),
   });
-
-const rowOf = ({
-  job,
-  runId,
-  due,
-  actor,
-  now,
-}: {
-  readonly job: Job;
-  readonly runId: string;
-  readonly due: number | null;
-  readonly actor: string;
-  readonly now: number;
-}): JobRun => ({
-  run_id: runId,
-  job: job.id,
-  due,
-  until: null,
-  count: 1,
-  state: 'running',
-  reason: null,
-  item_id: null,
-  actor,
-  late_ms: due === null ? 0 : Math.max(0, now - due),
-  started_at: now,
-  done_at: null,
-});

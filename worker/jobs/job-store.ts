@@ -129,6 +129,12 @@ export const readItemState = (reader: Reader, id: string): Promise<{ state: stri
 
 export const readDueRows = (reader: Reader) => reader.all(sql.selectFrom('due').selectAll().where('kind', '=', 'job'));
 
+/** The next due time of one job or of all, as the timer sees it. */
+export const readNextRows = (reader: Reader, job?: string): Promise<{ id: string; at: number }[]> => {
+  const rows = sql.selectFrom('due').select(['id', 'at']).where('kind', '=', 'job');
+  return reader.all(job === undefined ? rows : rows.where('id', '=', `job/${job}`));
+};
+
 export interface RunPage {
   readonly after: string | undefined;
   readonly limit: number;
@@ -141,9 +147,6 @@ export const readRunPage = (reader: Reader, job: string | undefined, { after, li
   if (after !== undefined) query = query.where('run_id', '<', after);
   return reader.all(query);
 };
-
-export const readRun = (reader: Reader, id: string): Promise<JobRun | undefined> =>
-  reader.first(sql.selectFrom('job_runs').selectAll().where('run_id', '=', id));
 
 /** The newest row of each job that is no missed range. */
 export const readLastRun = (reader: Reader, job: string): Promise<JobRun | undefined> =>

@@ -14,11 +14,12 @@ import { readMeta, writeMeta } from '../database/project-state.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { Inbox } from '../inbox/inbox.ts';
+import type { JobFigures } from '../metrics/job-metrics.ts';
 import type { TimerService } from '../timers/timer-service.ts';
 import { JobEnds } from './job-ends.ts';
 import type { JobTargets } from './job-item.ts';
 import { JobScheduler } from './job-scheduler.ts';
-import { countEnd, endRun, readItemState, readOpenRuns } from './job-store.ts';
+import { countEnd, endRun, readItemState, readOpenRuns, readTotals } from './job-store.ts';
 import { JobsFileWatch } from './jobs-file-watch.ts';
 
 const LOOK_MS = 1_000;
@@ -41,6 +42,9 @@ export interface JobsDeps {
   /** Ends an item that has not begun, with `statements` in the same unit. */
   readonly dropItem: (id: string, statements: readonly Statement[]) => Promise<void>;
 }
+
+/** Gets the jobs that are taken in. */
+export type Join = (jobs: JobScheduler['jobs']) => Promise<readonly Statement[]>;
 
 export type FileState =
   | { readonly state: 'absent' }
@@ -75,9 +79,6 @@ export class Jobs {
     this.scheduler = new JobScheduler({
       ...deps,
       inTurn: (work) => this.inTurn(work),
-      started: (item) => {
-        if (item !== undefined) deps.stored();
-      },
     });
   }
 
@@ -96,6 +97,13 @@ export class Jobs {
   }
   job(id: string): Job | undefined {
     return this.scheduler.jobs.get(id)?.job;
+  }
+
+  /** For metrics. Undefined while no job was ever there. */
+  async figures(): Promise<JobFigures | undefined> {
+    if (this.#good === undefined && this.#file.state === 'absent') return undefined;
+    const totals = await readTotals(this.#deps.core.reader).catch(() => []);
+    return { totals, jobs: [...this.scheduler.jobs.keys()], isFileOk: this.#file.state !== 'refused' };
   }
 
   /** Reads the stored set and the file, then looks at the file each second. Resolves after the first try. */
@@ -171,18 +179,18 @@ export class Jobs {
     await this.takeIn();
   }
 
-  /** Reads the file. To be called in turn. */
-  async takeIn(): Promise<void> {
+  /** Reads the file. To be called in turn. `join`: further statements of the unit that takes it in. */
+  async takeIn(join: Join = async () => []): Promise<void> {
     this.#watch.reading();
     try {
-      await this.#take(readJobsFile(this.#deps.path));
+      await this.#take(readJobsFile(this.#deps.path), join);
     } catch (error) {
       this.#watch.unread();
       throw error;
     }
   }
 
-  async #take(file: JobsFile): Promise<void> {
+  async #take(file: JobsFile, join: Join): Promise<void> {
     const taken = this.#good;
     if (file.kind === 'refused') return this.#refuse('unreadable', file.fault);
     if (file.kind === 'absent') {
@@ -198,13 +206,18 @@ export class Jobs {
     }
     const checked = await checkJobs(file.text, this.#when());
     if (checked.kind === 'invalid') return this.#refuse('invalid', checked.faults[0]);
-    await this.#serve({ document: checked.document, sha256: file.sha256 }, this.scheduler.jobs, file.text);
+    const good = { document: checked.document, sha256: file.sha256 };
+    await this.#serve(good, this.scheduler.jobs, { text: file.text, join });
     this.#file = { state: 'taken' };
     return undefined;
   }
 
-  /** `text`: to be stored as the new good set. */
-  async #serve(good: GoodSet, before: ReadonlyMap<string, unknown>, text?: string): Promise<void> {
+  /** `taken`: to be stored as the new good set. */
+  async #serve(
+    good: GoodSet,
+    before: ReadonlyMap<string, unknown>,
+    taken?: { readonly text: string; readonly join: Join },
+  ): Promise<void> {
     const { core, needPlugin } = this.#deps;
     const { jobs, revision } = good.document;
     const { sha256 } = good;
@@ -217,7 +230,14 @@ export class Jobs {
       data: { revision, jobs: jobs.length, sha256 },
     } as const;
     const stored =
-      text === undefined ? [] : [writeMeta(GOOD_SET, text), writeMeta(GOOD_SHA, sha256), ...recordEvents([event])];
+      taken === undefined
+        ? []
+        : [
+            writeMeta(GOOD_SET, taken.text),
+            writeMeta(GOOD_SHA, sha256),
+            ...(await taken.join(prepared)),
+            ...recordEvents([event]),
+          ];
     await needPlugin();
     if (FAILPOINTS) await core.point('job_file');
     if (rows.length + stored.length > 0)
@@ -225,7 +245,7 @@ export class Jobs {
     this.#good = good;
     this.#zone = this.#deps.zone();
     this.scheduler.serve(prepared);
-    if (text !== undefined) core.log.info({ jobs: jobs.length, revision }, 'scheduled jobs taken in');
+    if (taken !== undefined) core.log.info({ jobs: jobs.length, revision }, 'scheduled jobs taken in');
     await this.#skipRemoved();
   }
 

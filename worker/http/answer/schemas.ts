@@ -6,6 +6,7 @@ import { endpointSchema, endpointsSchema } from '../../../shared/api/endpoint.ts
 import { eventPageSchema } from '../../../shared/api/event.ts';
 import { inboxItemSchema, inboxPageSchema } from '../../../shared/api/inbox.ts';
 import { dropSchema, holdSchema, replaySchema } from '../../../shared/api/item.ts';
+import { jobEntrySchema, jobRunsSchema, jobSchema, jobStartedSchema, jobsSchema } from '../../../shared/api/job.ts';
 import { outboxItemSchema, outboxPageSchema } from '../../../shared/api/outbox.ts';
 import { problemSchema } from '../../../shared/api/problem.ts';
 import { readinessReportSchema } from '../../../shared/api/readiness.ts';
@@ -43,6 +44,11 @@ export const schemas = {
   InboxPage: inboxPageSchema,
   Ingress: ingressSchema,
   IngressChange: ingressChangeSchema,
+  Job: jobSchema,
+  JobEntry: jobEntrySchema,
+  JobRuns: jobRunsSchema,
+  Jobs: jobsSchema,
+  JobStarted: jobStartedSchema,
   Logs: logsSchema,
   Nothing: nothingSchema,
   OpenApi: openapiSchema,
