@@ -13,7 +13,7 @@ import { commitOrThrow } from '../core/core.ts';
 import type { Statement } from '../database/unit.ts';
 import { type DueRow, putDue, removeDue, takeDue } from '../timers/due-store.ts';
 import type { TimerService } from '../timers/timer-service.ts';
-import { listDues } from './backlog.ts';
+import { listDues, MOST_COUNTED } from './backlog.ts';
 import { rowDigest } from './job-item.ts';
 import { JobStarts, type StartsDeps } from './job-starts.ts';
 import { OPEN_GUARD, readDueRows, readKnown } from './job-store.ts';
@@ -213,7 +213,12 @@ export class JobScheduler {
     if (FAILPOINTS) await this.#deps.core.point('job_due');
     const answer =
       step.kind === 'missed'
-        ? await this.#starts.missed(scheduled.job, { ...step, actor: BY_TIME, statements: moved })
+        ? await this.#starts.missed(scheduled.job, {
+            ...step,
+            count: Math.min(step.count, MOST_COUNTED),
+            actor: BY_TIME,
+            statements: moved,
+          })
         : await this.#starts.start(scheduled.job, { due: step.due, actor: BY_TIME, statements: moved });
     if (FAILPOINTS) await this.#deps.core.point('job_stored');
     if (answer.kind === 'refused' && answer.reason === 'unique') {

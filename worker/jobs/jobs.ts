@@ -68,6 +68,7 @@ export class Jobs {
   #zone = '';
   #timer: Timer | undefined;
   #turn: Promise<unknown> = Promise.resolve();
+  #underWay = 0;
   #isLoaded = false;
   #isStopped = true;
   #needsLook = true;
@@ -94,6 +95,10 @@ export class Jobs {
   /** True once the stored set was read. */
   get isLoaded(): boolean {
     return this.#isLoaded;
+  }
+  /** True while neither the file nor a change of it is being taken in. */
+  get isIdle(): boolean {
+    return this.#underWay === 0;
   }
   job(id: string): Job | undefined {
     return this.scheduler.jobs.get(id)?.job;
@@ -126,7 +131,13 @@ export class Jobs {
 
   /** Changes of the file and their taking in, one after the other. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const next = this.#turn.catch(() => {}).then(work);
+    this.#underWay += 1;
+    const next = this.#turn
+      .catch(() => {})
+      .then(work)
+      .finally(() => {
+        this.#underWay -= 1;
+      });
     this.#turn = next;
     return next;
   }

@@ -48,6 +48,10 @@ export async function jobsHost(t: Test, options: JobsHostOptions = {}): Promise<
   let jobs: Jobs | undefined;
   let passes = 0;
   let isKilled = false;
+  let killed: (host: EngineHost) => void = () => {};
+  const death = new Promise<EngineHost>((resolve) => {
+    killed = resolve;
+  });
   const fileOf = (host: EngineHost): string => join(host.project.path, JOBS_FILE);
   const writeText = (host: EngineHost, text: string): void => {
     mkdirSync(dirname(fileOf(host)), { recursive: true });
@@ -56,6 +60,7 @@ export async function jobsHost(t: Test, options: JobsHostOptions = {}): Promise<
   const started = engineHost(t, {
     ...options,
     engine: { observer: { handled: () => jobs?.itemEnded() }, ...options.engine },
+    isIdle: () => jobs?.isIdle !== false,
     async beforeStart(host) {
       if (options.jobs !== undefined) writeText(host, JSON.stringify({ version: 1, jobs: options.jobs }));
       jobs = createJobs(host.core, host.engine, host.project.path);
@@ -67,10 +72,11 @@ export async function jobsHost(t: Test, options: JobsHostOptions = {}): Promise<
         return undefined;
       isKilled = true;
       host.kill();
+      killed(host);
       return new Promise<void>(() => {});
     },
   });
-  const host = await started;
+  const host = await Promise.race([started, death]);
   if (jobs === undefined) throw new Error('the host has no jobs');
   const made = jobs;
   return {
