@@ -111,16 +111,8 @@ describe('a run', () => {
     });
     await made.host.advance(2 * MINUTE);
 
-    assert.deepEqual(
-      made
-        .ledger()
-        .map(({ job, state, reason }) => [job, state, reason])
-        .toSorted(),
-      [
-        ['a', 'failed', 'endpoint_unknown'],
-        ['b', 'failed', 'command_unknown'],
-      ],
-    );
+    const found = made.ledger().map(({ job, state, reason }) => `${job} ${state} ${reason}`);
+    assert.deepEqual(new Set(found), new Set(['a failed endpoint_unknown', 'b failed command_unknown']));
     assert.deepEqual(made.host.states('inbox'), []);
   });
 });
