@@ -220,8 +220,8 @@ export class Parts {
       copyDays: () => config().inbox.bodyDays,
     });
     const keep = (): KeepFor => {
-      const { inbox, outbox } = config();
-      return { bodyDays: inbox.bodyDays, idDays: inbox.idDays, outboxDays: outbox.days };
+      const { inbox, outbox, runs } = config();
+      return { bodyDays: inbox.bodyDays, idDays: inbox.idDays, outboxDays: outbox.days, runDays: runs.days };
     };
     return new Housekeeping(this.core, keep, (now) => files.run(now));
   }

@@ -238,6 +238,9 @@ export const configSchema = Type.Object(
     schedule: group('Reminders and jobs.', {
       timezone: text('IANA name of the zone of wall-clock times.', { default: 'UTC', maxLength: 64 }),
     }),
+    runs: group('The ledger of scheduled jobs.', {
+      days: integer('Days for which the ledger keeps runs; the last of each job longer.', 90, [1, 3_650]),
+    }),
     supervisor: group('The supervisor of --daemon.', {
       restarts: integer('Starts within the window, the first included.', 5, [1, 100]),
       windowSeconds: integer('Length of the window.', 120, [1, 86_400]),

@@ -13,6 +13,7 @@ export const jobRuns: Migration = {
     ) STRICT, WITHOUT ROWID`,
     `CREATE INDEX job_runs_started ON job_runs (job, started_at)`,
     `CREATE INDEX job_runs_open ON job_runs (job) WHERE done_at IS NULL`,
+    `CREATE INDEX job_runs_done ON job_runs (done_at) WHERE done_at IS NOT NULL`,
     `CREATE TABLE run_totals (
       kind TEXT NOT NULL, name TEXT NOT NULL, outcome TEXT NOT NULL, "count" INTEGER NOT NULL, last_at INTEGER NOT NULL,
       PRIMARY KEY (kind, name, outcome)
