@@ -47,7 +47,12 @@ export const listAt = (tree: unknown, path: string): readonly unknown[] => {
 /** The host adds a plugin in this slot. */
 function reservedSlots(tree: unknown): Finding[] {
   if (valueAt(tree, '/plugins/jobs') === undefined) return [];
-  return [{ path: '/plugins/jobs', message: 'is a slot of the host itself: give this plugin another name, and its name in `use`' }];
+  return [
+    {
+      path: '/plugins/jobs',
+      message: 'is a slot of the host itself: give this plugin another name, and its name in `use`',
+    },
+  ];
 }
 
 function address(tree: unknown): Finding[] {

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { endpointId, endpointName, ownerOf } from '../../../shared/identifiers.ts';
-import { type Job, JOBS_FILE, placeOf } from '../../../shared/jobs/job.ts';
+import { JOBS_FILE, type Job, placeOf } from '../../../shared/jobs/job.ts';
 import { checkJobs, jobsFaultLine, readJobsFile } from '../../../shared/jobs/jobs-file.ts';
 import { type Check, type Finding, fault, ok, type Subject, skip, warn, withConfig } from './check.ts';
 
@@ -27,13 +27,19 @@ async function jobsTargets(loaded: LoadedConfig, subject: Subject): Promise<Find
   if (lost.length === 0) return ok(countOf(read.jobs));
   const named = lost.slice(0, MOST_NAMED).map((job) => `${job.id} (${placeOf(job.action).endpoint})`);
   const more = lost.length > MOST_NAMED ? ` and ${lost.length - MOST_NAMED} more` : '';
-  return warn(`no account of the configuration: ${named.join(', ')}${more}`, `svc jobs edit ${lost[0]?.id ?? ''} --to ACCOUNT:CONVERSATION`);
+  return warn(
+    `no account of the configuration: ${named.join(', ')}${more}`,
+    `svc jobs edit ${lost[0]?.id ?? ''} --to ACCOUNT:CONVERSATION`,
+  );
 }
 
 const countOf = ({ length }: readonly Job[]): string => `${length} ${length === 1 ? 'job' : 'jobs'}`;
 
 /** Undefined: there is no file. */
-async function readJobs({ config }: LoadedConfig, { paths }: Subject): Promise<{ readonly jobs: readonly Job[] } | { readonly fault: string } | undefined> {
+async function readJobs(
+  { config }: LoadedConfig,
+  { paths }: Subject,
+): Promise<{ readonly jobs: readonly Job[] } | { readonly fault: string } | undefined> {
   const file = readJobsFile(resolve(paths.project, JOBS_FILE));
   if (file.kind === 'absent') return undefined;
   if (file.kind === 'refused') return { fault: jobsFaultLine(file.fault) };

@@ -12,7 +12,11 @@ import { type JobChange, jobsSource } from './jobs-source.ts';
 
 const POLL_MS = 300;
 
-async function change(context: CommandContext, id: string, { done, ...of }: { readonly done: string; readonly change: JobChange }) {
+async function change(
+  context: CommandContext,
+  id: string,
+  { done, ...of }: { readonly done: string; readonly change: JobChange },
+) {
   const { print, json } = context;
   const source = await jobsSource(context);
   const entry = await source.change(id, of.change);
@@ -38,10 +42,14 @@ export const add: Command = {
   run(context, [argument], options) {
     const id = textArgument(argument, '<id>');
     const entryOf = (former: unknown) => {
-      if (former !== undefined) throw new SvcError('conflict', `there is a job ${id} already`, { hint: `svc jobs edit ${id}` });
+      if (former !== undefined)
+        throw new SvcError('conflict', `there is a job ${id} already`, { hint: `svc jobs edit ${id}` });
       return { id, ...entryWith(options, undefined) };
     };
-    return change(context, id, { done: 'is added', change: { kind: 'put', entryOf, isForced: options['force'] === true } });
+    return change(context, id, {
+      done: 'is added',
+      change: { kind: 'put', entryOf, isForced: options['force'] === true },
+    });
   },
 };
 
@@ -58,7 +66,10 @@ export const edit: Command = {
       if (former === undefined) throw noJob(id);
       return entryWith(options, former);
     };
-    return change(context, id, { done: 'is changed', change: { kind: 'put', entryOf, isForced: options['force'] === true } });
+    return change(context, id, {
+      done: 'is changed',
+      change: { kind: 'put', entryOf, isForced: options['force'] === true },
+    });
   },
 };
 
@@ -94,7 +105,9 @@ export const run: Command = {
     const change = { body: {}, idempotencyKey: randomUUID() };
     const { runId } = (await client.request('POST', `${path}/run`, change)).body as { readonly runId: string };
     for (;;) {
-      const { runs } = (await client.request('GET', `${path}/runs?limit=200`)).body as { readonly runs: readonly Run[] };
+      const { runs } = (await client.request('GET', `${path}/runs?limit=200`)).body as {
+        readonly runs: readonly Run[];
+      };
       const found = runs.find((one) => one.runId === runId);
       if (found !== undefined && found.state !== 'running') {
         if (json) print.json(found);

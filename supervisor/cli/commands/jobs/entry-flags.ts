@@ -1,7 +1,8 @@
 // The flags of `svc jobs add` and `edit`: one a key of the entry.
+
+import { nearest } from '../../../../shared/config/nearest.ts';
 import type { Entry } from '../../../../shared/jobs/change-jobs.ts';
 import { JOB_KEYS } from '../../../../shared/jobs/job-rules.ts';
-import { nearest } from '../../../../shared/config/nearest.ts';
 import { SvcError } from '../../../../shared/svc-error.ts';
 import type { CommandOption } from '../../command.ts';
 import { textOption } from '../../options.ts';
@@ -50,12 +51,18 @@ export function entryWith(options: Options, former: Entry | undefined): Entry {
 }
 
 function unsetKeys(options: Options): readonly string[] {
-  const keys = (textOption(options, 'unset') ?? '').split(',').map((key) => key.trim()).filter((key) => key !== '');
+  const keys = (textOption(options, 'unset') ?? '')
+    .split(',')
+    .map((key) => key.trim())
+    .filter((key) => key !== '');
   for (const key of keys) {
     if (key === 'id' || key === 'do') throw new SvcError('usage', `--unset: a job needs its key ${key}`);
     if ((JOB_KEYS as readonly string[]).includes(key) || key.startsWith('x-')) continue;
     const near = nearest(key, JOB_KEYS);
-    throw new SvcError('usage', `--unset: a job has no key ${key}${near === undefined ? '' : `; did you mean ${near}?`}`);
+    throw new SvcError(
+      'usage',
+      `--unset: a job has no key ${key}${near === undefined ? '' : `; did you mean ${near}?`}`,
+    );
   }
   return keys;
 }
@@ -64,13 +71,15 @@ function actionOf(options: Options, former: Entry | undefined): Entry | undefine
   const say = textOption(options, 'say');
   const line = textOption(options, 'command');
   const place = placeOption(options);
-  if (say !== undefined && line !== undefined) throw new SvcError('usage', '--say and --command: a job does one of them');
+  if (say !== undefined && line !== undefined)
+    throw new SvcError('usage', '--say and --command: a job does one of them');
   if (say === undefined && line === undefined && place === undefined) return undefined;
-  const [kind = undefined] = Object.keys(former ?? {});
+  const [kind] = Object.keys(former ?? {});
   const before = kind === undefined ? undefined : (former?.[kind] as Entry);
   const isCommand = line !== undefined || (say === undefined && kind === 'command');
   const where = place ?? before?.['to'] ?? before?.['in'];
-  if (where === undefined) throw new SvcError('usage', '--to is missing: account and conversation, such as --to irc~libera:#web');
+  if (where === undefined)
+    throw new SvcError('usage', '--to is missing: account and conversation, such as --to irc~libera:#web');
   if (isCommand) return { command: { in: where, line: line ?? before?.['line'] } };
   return { say: { to: where, text: say ?? before?.['text'] } };
 }

@@ -2,10 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { loadConfig } from '../../../../shared/config/load.ts';
-import { changedEntries, checkEntry, type Entry, noJob, readSource, writeJobs } from '../../../../shared/jobs/change-jobs.ts';
+import {
+  changedEntries,
+  checkEntry,
+  type Entry,
+  noJob,
+  readSource,
+  writeJobs,
+} from '../../../../shared/jobs/change-jobs.ts';
 import { dueTimes } from '../../../../shared/jobs/due-times.ts';
-import { type Job, JOBS_FILE } from '../../../../shared/jobs/job.ts';
-import { type JobsDocument, checkJobs, readJobsFile } from '../../../../shared/jobs/jobs-file.ts';
+import { JOBS_FILE, type Job } from '../../../../shared/jobs/job.ts';
+import { checkJobs, type JobsDocument, readJobsFile } from '../../../../shared/jobs/jobs-file.ts';
 import { SvcError } from '../../../../shared/svc-error.ts';
 import type { CommandContext, HostClient } from '../../command.ts';
 import { findRunning } from '../../connect/control-client.ts';
@@ -16,7 +23,12 @@ export interface JobsView {
   readonly file: {
     readonly state: string;
     readonly revision: number | null;
-    readonly fault: { readonly line: number; readonly column: number; readonly path: string; readonly message: string } | null;
+    readonly fault: {
+      readonly line: number;
+      readonly column: number;
+      readonly path: string;
+      readonly message: string;
+    } | null;
   };
   readonly jobs: readonly ShownJob[];
 }
@@ -38,7 +50,9 @@ type Context = Pick<CommandContext, 'host' | 'project' | 'env'>;
 
 export async function jobsSource(context: Context): Promise<JobsSource> {
   const project = context.project();
-  return (await findRunning(project)) === undefined ? fileSource(project, context.env) : hostSource(await context.host());
+  return (await findRunning(project)) === undefined
+    ? fileSource(project, context.env)
+    : hostSource(await context.host());
 }
 
 /** Zone of jobs that name none. A configuration that cannot be read does not keep a person from their jobs. */
@@ -105,7 +119,10 @@ function fileSource(project: string, environment: Context['env']): JobsSource {
       if (checked.kind === 'invalid')
         return { file: { state: 'refused', revision: null, fault: checked.faults[0] }, jobs: [] };
       const { document } = checked;
-      return { file: { state: 'taken', revision: document.revision, fault: null }, jobs: await shownJobs(document, of()) };
+      return {
+        file: { state: 'taken', revision: document.revision, fault: null },
+        jobs: await shownJobs(document, of()),
+      };
     },
     async change(id, change) {
       const source = await readSource(path, of());
@@ -127,9 +144,21 @@ function changedEntry(id: string, change: JobChange, former: Entry | undefined):
 }
 
 const shownJobs = ({ jobs }: JobsDocument, of: { readonly zone: string; readonly now: number }): Promise<ShownJob[]> =>
-  Promise.all(jobs.map(async (job) => ({ ...job.entry, id: job.id, paused: job.paused, next: await nextOf(job, of), last: null, target: null })));
+  Promise.all(
+    jobs.map(async (job) => ({
+      ...job.entry,
+      id: job.id,
+      paused: job.paused,
+      next: await nextOf(job, of),
+      last: null,
+      target: null,
+    })),
+  );
 
-async function nextOf(job: Job, { zone, now }: { readonly zone: string; readonly now: number }): Promise<string | null> {
+async function nextOf(
+  job: Job,
+  { zone, now }: { readonly zone: string; readonly now: number },
+): Promise<string | null> {
   const next = job.paused ? undefined : (await dueTimes(job.timing, zone)).next(now);
   return next === undefined ? null : new Date(next).toISOString();
 }

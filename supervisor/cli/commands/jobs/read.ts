@@ -1,10 +1,10 @@
 // `svc jobs list|show|history|next|check`.
 import { basename, resolve } from 'node:path';
-import { dueTimes } from '../../../../shared/jobs/due-times.ts';
-import { type Job, JOBS_FILE } from '../../../../shared/jobs/job.ts';
-import { noJob, readSource } from '../../../../shared/jobs/change-jobs.ts';
-import { checkJobs, jobsFaultLine, readJobsFile } from '../../../../shared/jobs/jobs-file.ts';
 import { dotted } from '../../../../shared/config/fault.ts';
+import { noJob, readSource } from '../../../../shared/jobs/change-jobs.ts';
+import { dueTimes } from '../../../../shared/jobs/due-times.ts';
+import { JOBS_FILE, type Job } from '../../../../shared/jobs/job.ts';
+import { checkJobs, jobsFaultLine, readJobsFile } from '../../../../shared/jobs/jobs-file.ts';
 import { EXIT, type ExitCode } from '../../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../../shared/svc-error.ts';
 import { readDateTime } from '../../../../shared/time/date-time.ts';
@@ -29,7 +29,13 @@ export const list: Command = {
       else
         print.table(
           ['job', 'when', 'next', 'last run', 'target'],
-          view.jobs.map((job) => [job.id, whenOf(job), nextText(job), lastText(job), shown(job['target'] ?? 'not running')]),
+          view.jobs.map((job) => [
+            job.id,
+            whenOf(job),
+            nextText(job),
+            lastText(job),
+            shown(job['target'] ?? 'not running'),
+          ]),
         );
     }
     return refusedCode(view);
@@ -52,7 +58,9 @@ export const show: Command = {
     if (json) print.json(job);
     else
       for (const [name, value] of Object.entries(job))
-        print.text(`${print.color.dim(`${name}:`)} ${name === 'last' ? lastText(job) : name === 'next' ? nextText(job) : shown(value)}`);
+        print.text(
+          `${print.color.dim(`${name}:`)} ${name === 'last' ? lastText(job) : name === 'next' ? nextText(job) : shown(value)}`,
+        );
     return refusedCode(view);
   },
 };
@@ -78,7 +86,9 @@ export const history: Command = {
     const client = await host();
     const path = typeof id === 'string' ? `/api/jobs/${encodeURIComponent(id)}/runs` : '/api/job-runs';
     const limit = Math.min(200, countOption(options, 'lines') ?? 20);
-    const { runs } = (await client.request('GET', `${path}${queryOf({ limit })}`)).body as { readonly runs: readonly Run[] };
+    const { runs } = (await client.request('GET', `${path}${queryOf({ limit })}`)).body as {
+      readonly runs: readonly Run[];
+    };
     if (json) print.json({ runs });
     else if (runs.length === 0) print.text('no run yet');
     else
@@ -136,7 +146,8 @@ export const check: Command = {
     const path = typeof given === 'string' ? resolve(cwd, given) : resolve(folder, JOBS_FILE);
     const name = typeof given === 'string' ? basename(path) : JOBS_FILE;
     const file = readJobsFile(path);
-    if (file.kind === 'absent') throw new SvcError('not_found', `there is no file ${name}`, { hint: 'svc jobs add makes it' });
+    if (file.kind === 'absent')
+      throw new SvcError('not_found', `there is no file ${name}`, { hint: 'svc jobs add makes it' });
     const checked =
       file.kind === 'refused'
         ? { kind: 'invalid' as const, faults: [file.fault] }
@@ -171,7 +182,8 @@ function tellRefused(print: Printer, { file }: JobsView): void {
 
 const refusedCode = ({ file }: JobsView): ExitCode => (file.state === 'refused' ? EXIT.failed : EXIT.ok);
 
-const whenOf = (job: ShownJob): string => shown(job['cron'] ?? job['at'] ?? (job['every'] === undefined ? '' : `every ${String(job['every'])}`));
+const whenOf = (job: ShownJob): string =>
+  shown(job['cron'] ?? job['at'] ?? (job['every'] === undefined ? '' : `every ${String(job['every'])}`));
 const nextText = (job: ShownJob): string => (job['paused'] === true ? 'paused' : shown(job['next'] ?? 'never'));
 
 function lastText(job: ShownJob): string {
