@@ -91,6 +91,7 @@ export const jobRoutes = [
     path: '/api/jobs/{id}',
     scope: 'full',
     summary: 'Removes a job from the file; an open run goes on, waiting ones are skipped',
+    body: 'Nothing',
     changes: true,
     revision: 'handler',
     answers: { 204: 'nothing', 409: 'Problem', 412: 'Problem' },
