@@ -22,6 +22,8 @@ import { Slices } from './slices.ts';
 
 const LATE_MS = 60_000;
 const BY_TIME = 'job';
+/** The reads and statements of a run cost as much as so many due times. */
+const OF_A_RUN = 8;
 
 export interface SchedulerDeps extends StartsDeps {
   readonly timers: TimerService;
@@ -146,7 +148,7 @@ export class JobScheduler {
     if (next !== undefined || job.timing.kind !== 'at' || !isNew) return next;
     const at = times.next(Number.NEGATIVE_INFINITY);
     if (at === undefined) return undefined;
-    return (await readKnown(this.#deps.core.reader, job.id, { from: at, until: at })).length > 0 ? undefined : at;
+    return (await readKnown(this.#deps.core.reader, { job: job.id, from: at, until: at })).length > 0 ? undefined : at;
   }
 
   async #fire(row: DueRow): Promise<boolean> {
@@ -164,9 +166,10 @@ export class JobScheduler {
   async #run(scheduled: Scheduled, { row, due }: { readonly row: DueRow; readonly due: number }): Promise<boolean> {
     const { core } = this.#deps;
     const { job, times } = scheduled;
+    await this.#slices.take(OF_A_RUN);
     const now = core.clock.now();
     const jitter = (at: number): number => jitterOf(job, at, times);
-    const known = await readKnown(core.reader, job.id, { from: due, until: now });
+    const known = await readKnown(core.reader, { job: job.id, from: due, until: now });
     const listed = await listDues({
       times,
       from: due,

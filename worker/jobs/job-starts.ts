@@ -50,7 +50,7 @@ export class JobStarts {
     const statements = [...of.statements, ...(of.more?.(runId) ?? [])];
     if (item.kind === 'failed') return this.#failed(run, { reason: item.reason, statements });
     const most = job.overlap === 'skip' ? 1 : MOST_WAITING + 1;
-    const guard = job.overlap === 'allow' ? [] : [refuseOpenRuns(job.id, most)];
+    const guard = job.overlap === 'allow' ? [] : [refuseOpenRuns({ job: job.id, most })];
     const answer = await this.#store(run, { item, statements: [...guard, ...statements] });
     if (answer.kind === 'committed' || answer.guard !== OPEN_GUARD || of.due === null) return answer;
     return this.#skipped(run, statements);

@@ -1,8 +1,8 @@
 // Statements and reads of the ledger of jobs. The writing ones join the unit of what they record.
 import type { Selectable } from 'kysely';
-import { prepared, sql, statement } from '../database/statement.ts';
+import { prepared, preparedRead, sql } from '../database/statement.ts';
 import type { JobRunState, JobRunsTable } from '../database/tables.ts';
-import type { Reader, Statement } from '../database/unit.ts';
+import type { Reader } from '../database/unit.ts';
 
 export type JobRun = Selectable<JobRunsTable>;
 export const OPEN_GUARD = 'job_open';
@@ -25,26 +25,25 @@ export const insertRun = prepared<JobRun>((run) =>
   }),
 );
 
-/** Refuses the unit if as many runs of the job are open. Put it before the insert. */
-export const refuseOpenRuns = (job: string, most: number): Statement =>
-  statement(
-    // Changes no value: the row count alone tells.
+/** Refuses the unit if as many runs of the job are open. Changes no value: the row count alone tells. Put it before the insert. */
+export const refuseOpenRuns = prepared<{ job: string; most: number }>(
+  ({ job, most }) =>
     sql
       .updateTable('counters')
       .set(({ ref }) => ({ value: ref('value') }))
       .where('name', '=', 'event')
-      .where(({ selectFrom, lit, eb }) =>
+      .where(({ selectFrom, eb }) =>
         eb(
           selectFrom('job_runs')
             .select(({ fn }) => fn.countAll<number>().as('n'))
             .where('job', '=', job)
             .where('done_at', 'is', null),
           '<',
-          lit(most),
+          most,
         ),
       ),
-    { expect: 1, guard: OPEN_GUARD },
-  );
+  { expect: 1, guard: OPEN_GUARD },
+);
 
 export const endRun = prepared<{ run: string; state: JobRunState; reason: string | null; at: number }>(
   ({ run, state, reason, at }) =>
@@ -79,17 +78,36 @@ export const readTotals = (reader: Reader): Promise<Total[]> =>
   reader.all(sql.selectFrom('run_totals').select(['name', 'outcome', 'count', 'last_at']).where('kind', '=', 'job'));
 
 type Span = Pick<JobRun, 'due' | 'until'>;
+interface SpanOf {
+  readonly job: string;
+  readonly from: number;
+  readonly until: number;
+}
 
-/** Rows that know a due time of `job` from `from` to `until`. Rows do not overlap, so of the earlier ones only the last can reach `from`. */
-export async function readKnown(
-  reader: Reader,
-  job: string,
-  { from, until }: { readonly from: number; readonly until: number },
-): Promise<readonly Span[]> {
-  const rows = sql.selectFrom('job_runs').select(['due', 'until']).where('job', '=', job);
-  const earlier = await reader.first(rows.where('due', '<', from).orderBy('due', 'desc').limit(1));
-  const within = await reader.all(rows.where('due', '>=', from).where('due', '<=', until).orderBy('due'));
-  return earlier?.until != null && earlier.until >= from ? [earlier, ...within] : within;
+const earlierRow = preparedRead<Pick<SpanOf, 'job' | 'from'>, Span>(({ job, from }) =>
+  sql
+    .selectFrom('job_runs')
+    .select(['due', 'until'])
+    .where('job', '=', job)
+    .where('due', '<', from)
+    .orderBy('due', 'desc')
+    .limit(1),
+);
+const rowsWithin = preparedRead<SpanOf, Span>(({ job, from, until }) =>
+  sql
+    .selectFrom('job_runs')
+    .select(['due', 'until'])
+    .where('job', '=', job)
+    .where('due', '>=', from)
+    .where('due', '<=', until)
+    .orderBy('due'),
+);
+
+/** Rows that know a due time of the job from `from` to `until`. Rows do not overlap, so of the earlier ones only the last can reach `from`. */
+export async function readKnown(reader: Reader, of: SpanOf): Promise<readonly Span[]> {
+  const earlier = await reader.first(earlierRow({ job: of.job, from: of.from }));
+  const within = await reader.all(rowsWithin(of));
+  return earlier?.until != null && earlier.until >= of.from ? [earlier, ...within] : within;
 }
 
 /** Open runs whose item is over or gone. */

@@ -292,7 +292,6 @@ export class Jobs {
   async #refuse(code: FileFault, fault: ConfigFault): Promise<void> {
     const { core } = this.#deps;
     const before = this.#file;
-    this.#file = { state: 'refused', code, fault };
     const isTold =
       before.state === 'refused' &&
       before.code === code &&
@@ -311,6 +310,7 @@ export class Jobs {
       data: { code, line, column },
     } as const;
     await core.writer.commit({ name: 'job.file_refused', statements: recordEvents([event]) });
+    this.#file = { state: 'refused', code, fault }; // not before the commit: the event would not come again
   }
 
   #when(): { readonly zone: string; readonly now: number } {

@@ -5,14 +5,15 @@ export class Slices {
   #left = SLICE;
   #turn: Promise<void> | undefined;
 
-  async take(): Promise<void> {
-    while (this.#left === 0) {
+  /** `cost`: in due times that are computed. */
+  async take(cost = 1): Promise<void> {
+    while (this.#left <= 0) {
       this.#turn ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
         this.#left = SLICE;
         this.#turn = undefined;
       });
       await this.#turn;
     }
-    this.#left -= 1;
+    this.#left -= cost;
   }
 }
