@@ -9,6 +9,8 @@ const HOUR_MS = 3_600_000;
 export interface Listed {
   readonly dues: readonly number[];
   readonly hole: { readonly after: number; readonly before: number } | undefined;
+  /** The first due time behind `until`, if it was met. */
+  readonly next: number | undefined;
 }
 
 export interface ListOf {
@@ -28,7 +30,7 @@ export async function listDues({ times, from, until, known, slices }: ListOf): P
     oldest.push(due);
     await slices.take();
   }
-  if (due === undefined || due > until) return { dues: oldest, hole: undefined };
+  if (due === undefined || due > until) return { dues: oldest, hole: undefined, next: due };
   const after = oldest.at(-1) ?? from;
   const newest = await newestDues({ times, from: due, until, slices });
   const first = newest[0] ?? due;
@@ -40,7 +42,7 @@ export async function listDues({ times, from, until, known, slices }: ListOf): P
     await slices.take();
   }
   const dues = [...new Set([...oldest, ...marks, ...newest])];
-  return { dues, hole: { after, before: first } };
+  return { dues, hole: { after, before: first }, next: undefined };
 }
 
 /** The newest due times in a span that begins with one, ascending. Looks back from the end in doubled steps. */

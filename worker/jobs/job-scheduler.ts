@@ -189,7 +189,8 @@ export class JobScheduler {
       missed: job.missed,
       windowFrom: now - job.withinMs,
     });
-    const future = times.next(dues.at(-1) ?? due);
+    const isWhole = dues.length === listed.dues.length;
+    const future = (isWhole ? listed.next : undefined) ?? times.next(dues.at(-1) ?? due);
     let taken: DueRow | undefined = row;
     for (const [index, step] of steps.entries()) {
       const next = steps[index + 1]?.due ?? future;

@@ -23,6 +23,7 @@ import { countEnd, endRun, readItemState, readOpenRuns, readTotals } from './job
 import { JobsFileWatch } from './jobs-file-watch.ts';
 
 const LOOK_MS = 1_000;
+const ENDS_MS = 100;
 const GOOD_SET = 'jobs';
 const GOOD_SHA = 'jobs_sha256';
 
@@ -67,6 +68,7 @@ export class Jobs {
   #file: FileState = { state: 'absent' };
   #zone = '';
   #timer: Timer | undefined;
+  #endsTimer: Timer | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #underWay = 0;
   #isLoaded = false;
@@ -121,6 +123,7 @@ export class Jobs {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
+    this.#endsTimer?.cancel();
     await this.#turn.catch(() => {});
   }
 
@@ -145,7 +148,12 @@ export class Jobs {
   /** The items of runs that ended are noted soon. */
   itemEnded(): void {
     this.#needsLook = true;
-    if (this.#isLoaded) void this.#ends.look().catch((error: unknown) => this.#failed(error));
+    if (!this.#isLoaded || this.#good === undefined || this.#isStopped) return;
+    // Many items end together: one look notes them all.
+    this.#endsTimer ??= this.#deps.core.clock.after(ENDS_MS, () => {
+      this.#endsTimer = undefined;
+      void this.#ends.look().catch((error: unknown) => this.#failed(error));
+    });
   }
 
   /** Each second: the file, a changed default zone, and runs whose items were ended beside the handlers. */
