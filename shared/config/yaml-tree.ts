@@ -6,6 +6,7 @@
 //   YAML-3  An empty value (`key:`) is null. The reader decides its meaning.
 import { Composer, type CST, type Document, isAlias, isMap, isScalar, isSeq, Lexer, type Node, Parser } from 'yaml';
 import { type Finding, type Place, pointerTo } from './fault.ts';
+import { placeFinder } from './place-finder.ts';
 import { ANCHOR, firstProblem, hiddenText, inQuotes, TAGS } from './yaml-words.ts';
 
 const LARGEST_DEPTH = 64;
@@ -237,19 +238,3 @@ function nameOf(key: Node | null): string | undefined {
 
 /** True for a tag written in the text. The core schema sets none. */
 const isTagged = (node: Node): boolean => node.tag !== undefined;
-
-/** Line and column of an offset, found by bisection. */
-function placeFinder(text: string): (offset: number) => Place {
-  const starts = [0];
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
-  return (offset) => {
-    let low = 0;
-    let high = starts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((starts[middle] ?? 0) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
-  };
-}

@@ -10,6 +10,8 @@ export interface AtomicWrite {
    * which a power cut ends too. Without an inode for the temporary file the old file is overwritten. Default true.
    */
   readonly durable?: boolean;
+  /** Runs once the new file is on the disk, before it takes the name. An error keeps the old file. */
+  readonly beforeRename?: () => void;
   readonly files?: FilePort;
 }
 
@@ -20,13 +22,14 @@ export interface AtomicWrite {
 export function writeFileAtomic(
   path: string,
   text: string,
-  { mode = 0o600, durable = true, files = nodeFiles }: AtomicWrite = {},
+  { mode = 0o600, durable = true, beforeRename, files = nodeFiles }: AtomicWrite = {},
 ): void {
   const temporary = `${path}.${process.pid}.tmp`;
   let file: number | undefined;
   try {
     file = files.open(temporary, 'w', mode);
     writeWhole(files, file, { text, durable });
+    beforeRename?.();
     files.rename(temporary, path);
   } catch (error) {
     if (file === undefined && !durable && (error as NodeJS.ErrnoException).code === 'ENOSPC')

@@ -22,6 +22,7 @@ const seeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/see.
 const changeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/change.ts');
 const proveWorkroom: CommandEntry['load'] = () => import('./commands/workroom/prove.ts');
 const tasks: CommandEntry['load'] = () => import('./commands/tasks.ts');
+const jobs: CommandEntry['load'] = () => import('./commands/jobs/jobs.ts');
 const service: CommandEntry['load'] = () => import('./commands/service/control.ts');
 
 export const COMMANDS: readonly CommandEntry[] = [
@@ -95,6 +96,17 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('endpoints reconnect', 'Connects an endpoint anew', endpoints),
   entry('webhooks url', 'Prints the addresses to register at platforms', webhooks),
   entry('webhooks register', 'Registers the address where the platform has an API', webhooks),
+  entry('jobs list', 'Lists scheduled jobs with next due time and last run', jobs),
+  entry('jobs show', 'Shows one job', jobs),
+  entry('jobs add', 'Adds a job to the file', jobs),
+  entry('jobs edit', 'Changes keys of a job', jobs),
+  entry('jobs remove', 'Removes a job', jobs),
+  entry('jobs pause', 'Pauses a job', jobs),
+  entry('jobs resume', 'Goes on with a paused job', jobs),
+  entry('jobs run', 'Runs a job now', jobs),
+  entry('jobs history', 'Lists runs of jobs', jobs),
+  entry('jobs next', 'Says when a job is due', jobs),
+  entry('jobs check', 'Checks the jobs file', jobs),
   entry('plugins list', 'Lists the plugins of the current generation', () => import('./commands/plugins.ts')),
   entry('events tail', 'Follows the event stream', () => import('./commands/events-tail.ts')),
   entry('config check', 'Checks svc.config.yml and .env', () => import('./commands/config/check.ts')),

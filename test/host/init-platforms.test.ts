@@ -28,7 +28,7 @@ const FILLED: Readonly<Record<string, string>> = {
   GITHUB_TOKEN: 'ghp_0123456789abcdef',
   ONEBOT_TOKEN: 'a-token-of-onebot',
 };
-const OTHERS = ['echo', 'help', 'ping', 'remind', 'sandbox'];
+const OTHERS = ['work', 'echo', 'help', 'ping', 'remind', 'sandbox'];
 
 async function checked(project: string) {
   const { context, output } = commandContext({ cwd: project });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ELSEWHERE, PLANTS, STEPS } from '../kits/crash/kit/kill-plan.ts';
+import { ELSEWHERE, IN_PROCESS, PLANTS, STEPS } from '../kits/crash/kit/kill-plan.ts';
 import { sourceFiles } from './source-tree.ts';
 
 const TESTS = join(import.meta.dirname, '..');
@@ -24,7 +24,7 @@ const sorted = (names: Iterable<string>): string[] => [...new Set(names)].toSort
 
 describe('the points at which the crash kit kills', () => {
   it('are those of the sources, each of which some test asks for', () => {
-    assert.deepEqual(sorted(named), sorted([...STEPS, ...Object.keys(ELSEWHERE)]));
+    assert.deepEqual(sorted(named), sorted([...STEPS, ...Object.keys(ELSEWHERE), ...Object.keys(IN_PROCESS)]));
   });
 
   it('are told by their names: a call that computes one would not be seen here', () => {
@@ -42,6 +42,10 @@ describe('the points at which the crash kit kills', () => {
       const asked = new RegExp(point.endsWith(':') ? `'${point}\\w+'` : `'${point}=kill`);
       assert.match(testText(file), asked, point);
     }
+  });
+
+  it('of a host in the process of its test are asked for by the test that is named for them', () => {
+    for (const [point, file] of Object.entries(IN_PROCESS)) assert.ok(testText(file).includes(`'${point}'`), point);
   });
 });
 

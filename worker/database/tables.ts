@@ -73,9 +73,12 @@ export interface Tables {
   workroom_catalog: WorkroomCatalogTable;
   /** Open dependencies: `item` waits for `needs`. */
   workroom_needs: { item: string; blocker: string; needs: string };
+  job_runs: JobRunsTable;
+  /** Runs by how they ended, for counters that outlive the rows. `last_at`: the newest end. */
+  run_totals: { kind: string; name: string; outcome: string; count: number; last_at: number };
 }
 
-export type DueKind = 'task' | 'inbox' | 'outbox' | 'ingress' | 'cron' | 'workroom';
+export type DueKind = 'task' | 'inbox' | 'outbox' | 'ingress' | 'cron' | 'job' | 'workroom';
 export type InboxState = 'received' | 'handling' | 'waiting' | 'done' | 'dead';
 export type InboxKind = 'arrival' | 'webhook' | 'task' | 'event' | 'cron';
 export type OutboxState = 'pending' | 'sending' | 'sent' | 'waiting' | 'unknown' | 'dead';
@@ -176,6 +179,27 @@ export interface OutboxTable {
   is_dropped: Generated<number>;
   /** Stable code of the cause of a dead or unknown send. Null: neither, or stored by an older version. */
   code: string | null;
+}
+
+export type JobRunState = 'running' | 'done' | 'failed' | 'cancelled' | 'skipped' | 'missed';
+
+/** What became of a due time of a scheduled job. */
+export interface JobRunsTable {
+  run_id: string;
+  job: string;
+  /** Null: started by hand. */
+  due: number | null;
+  /** Set if the row stands for all due times from `due` to here. */
+  until: number | null;
+  /** Number of due times that the row stands for; at least so many, past 5,000. */
+  count: number;
+  state: JobRunState;
+  reason: string | null;
+  item_id: string | null;
+  actor: string;
+  late_ms: number;
+  started_at: number;
+  done_at: number | null;
 }
 
 export interface StartsTable {

@@ -114,6 +114,19 @@ export const EVENT_TYPES = {
   // a subscriber lagged behind the oldest stored event; all events in between are lost
   'subscription.gap': kind(1, { capability: text, atMost: count }, ['capability', 'atMost']),
 
+  // scheduled jobs: `runid` of the event is the run; times are epoch milliseconds; `due` is null for a run by hand
+  'job.started': kind(1, { job: text, due: orNull(count), lateMs: count, item: text }, ['job', 'due', 'lateMs']),
+  'job.ended': kind(1, { job: text, due: orNull(count), outcome: text, durationMs: count, reason: orNull(text) }, [
+    'job',
+    'due',
+    'outcome',
+    'durationMs',
+  ]),
+  'job.skipped': kind(1, { job: text, due: orNull(count), reason: text }, ['job', 'due', 'reason']),
+  'job.missed': kind(1, { job: text, from: count, until: count, count }, ['job', 'from', 'until', 'count']),
+  'job.file_taken': kind(1, { revision: count, jobs: count, sha256: text }, ['revision', 'jobs']),
+  'job.file_refused': kind(1, { code: text, line: count, column: count }, ['code', 'line', 'column']),
+
   'task.scheduled': kind(1, { task: text, capability: text, at: text }, ['capability', 'at']),
   'task.cancelled': kind(1, { task: text, capability: text }, ['capability']),
 

@@ -29,6 +29,8 @@ import { MediaFolder } from '../files/file-store.ts';
 import { MediaRetention } from '../files/media-retention.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
 import { webhookNames } from '../ingress/webhook-addresses.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import { jobMetrics } from '../metrics/job-metrics.ts';
 import { createMetrics, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
 import { readStoredFigures } from '../metrics/stored-figures.ts';
 import { expireGone } from '../outbox/expire-gone.ts';
@@ -38,6 +40,7 @@ import { Readiness } from '../readiness/readiness.ts';
 import { NextCode } from '../runtime/loading/next-code.ts';
 import type { AppOptions } from './app-options.ts';
 import { Housekeeping, type KeepFor } from './housekeeping.ts';
+import { createJobs } from './jobs.ts';
 import { WorkroomHost } from './workroom.ts';
 
 /** State that changes while the host runs. */
@@ -72,6 +75,7 @@ export class Parts {
   readonly database: DatabaseHost;
   readonly media: MediaFolder;
   readonly engine: Engine;
+  readonly jobs: Jobs;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly pluginMetrics: PluginMetrics;
@@ -108,10 +112,12 @@ export class Parts {
       endpoint: (name) => this.engine.runtime.current?.endpoint(name) ?? name,
     });
     this.engine = this.#makeEngine();
+    this.jobs = createJobs(this.core, this.engine, project);
     this.readiness = this.#makeReadiness();
     this.disk = this.#makeDiskBudget();
     this.housekeeping = this.#makeHousekeeping();
     this.metrics = this.#makeMetrics();
+    jobMetrics(this.metrics.registry, () => this.jobs.figures());
     this.pluginMetrics = new PluginMetrics(this.metrics.registry);
   }
 
@@ -199,7 +205,10 @@ export class Parts {
     return {
       accepted: (endpoint, kind) => this.metrics.accepted.inc({ endpoint, kind }),
       duplicate: (endpoint, conflict) => this.metrics.duplicates.inc({ endpoint, conflict: String(conflict) }),
-      handled: ({ endpoint }, outcome) => this.metrics.handled.inc({ endpoint, outcome }),
+      handled: ({ endpoint }, outcome) => {
+        this.metrics.handled.inc({ endpoint, outcome });
+        this.jobs.itemEnded();
+      },
       sent: ({ endpoint }, outcome) => this.metrics.sends.inc({ endpoint, outcome }),
       pressRefused: (endpoint) => this.metrics.pressesRefused.inc({ endpoint }),
       reactionDropped: (endpoint) => this.metrics.reactionsDropped.inc({ endpoint }),
@@ -227,8 +236,8 @@ export class Parts {
       copyDays: () => config().inbox.bodyDays,
     });
     const keep = (): KeepFor => {
-      const { inbox, outbox } = config();
-      return { bodyDays: inbox.bodyDays, idDays: inbox.idDays, outboxDays: outbox.days };
+      const { inbox, outbox, runs } = config();
+      return { bodyDays: inbox.bodyDays, idDays: inbox.idDays, outboxDays: outbox.days, runDays: runs.days };
     };
     const outbox = createOutboxAdmin({ core: this.core, sender: this.engine.sender });
     return new Housekeeping(this.core, keep, async (now) => {

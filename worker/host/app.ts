@@ -35,6 +35,7 @@ import { Parts } from './app-parts.ts';
 import { refusedReload, requestRestart, restartInstead } from './app-restart.ts';
 import { hostStatus } from './app-status.ts';
 import { createHostApi } from './host-api.ts';
+import { jobsApi } from './jobs.ts';
 import { type OperatorApi, operatorApi } from './operator-api.ts';
 
 const READINESS_LOOK_MS = 500;
@@ -108,6 +109,7 @@ class Host implements App {
       admit: () => this.#parts.admit(),
       reload: (caller, options) => this.reload(caller.actor, options),
       requestRestart: (caller, keep) => requestRestart(this.#parts, caller.actor, keep),
+      jobs: jobsApi(this.#parts),
       sandbox: { arrival: sandboxArrival, press: sandboxPress, conversation: conversationId, view: chatView },
       workroom: this.#parts.workroom,
     });
@@ -184,6 +186,7 @@ class Host implements App {
     const starts = [...(await countStarts(core.reader)).values()];
     facts.restarts = Math.max(0, starts.reduce((sum, n) => sum + n, 0) - 1);
     openEvents(this.#parts, state);
+    await this.#parts.jobs.start();
     await serveFirst(this.#parts, first);
     facts.retention?.start();
     housekeeping.start();
@@ -219,6 +222,7 @@ class Host implements App {
     try {
       const generation = await this.#parts.engine.runtime.reload(actor, options);
       this.#http.tokensChanged();
+      await this.#parts.jobs.takeInNow();
       return { generation: generation.number, warnings: accountWarnings(this.#parts.core, generation) };
     } catch (error) {
       const known = coerceError(error);
@@ -256,6 +260,7 @@ class Host implements App {
     await step('event', left('event'), () => this.#tellStopping(end));
     await step('watch', left('watch'), async () => this.#endWatch?.());
     await step('http', left('http'), async () => this.#http.drain(left('http')));
+    await step('jobs', left('event'), () => this.#parts.jobs.stop());
     await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cutOf(what, count).forEach(add)));
     for (const part of [housekeeping, facts.retention, disk, this.#parts.workroom]) part?.stop();
     await step('database', left('database'), () => this.#parts.closeDatabase()); // if cut short, the next start recovers the WAL

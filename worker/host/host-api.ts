@@ -9,6 +9,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { HttpSettings, NamedToken } from '../http/api/caller.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
 import type { HostApi } from '../http/api/host-api.ts';
+import type { JobsApi } from '../http/api/jobs-api.ts';
 import type { SystemApi } from '../http/api/system-api.ts';
 import { createInboxAdmin } from '../inbox/inbox-admin.ts';
 import { createIdempotency } from '../ingress/idempotency.ts';
@@ -41,6 +42,7 @@ export interface HostApiDeps {
   readonly requestRestart: SystemApi['requestRestart'];
   readonly sandbox: SandboxView;
   readonly workroom: WorkroomHost;
+  readonly jobs: JobsApi;
 }
 
 export function createHostApi(deps: HostApiDeps): HostApi {
@@ -133,6 +135,7 @@ export function createHostApi(deps: HostApiDeps): HostApi {
     inbox: createInboxAdmin({ core, inbox, dispatcher, room: () => inbox.room }),
     outbox: createOutboxAdmin({ core, sender }),
     tasks: createTaskControl(core),
+    jobs: deps.jobs,
     endpoints: createEndpointControl(core, engine.endpoints),
     webhooks: createWebhookControl({
       core,

@@ -16,6 +16,8 @@ export interface KeepFor {
   readonly bodyDays: number;
   readonly idDays: number;
   readonly outboxDays: number;
+  /** Days for runs of jobs. Default 90. */
+  readonly runDays?: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -84,7 +86,7 @@ export class Housekeeping {
   }
 
   #passes(now: number, nowOfIds: number): readonly (() => Statement)[] {
-    const { bodyDays, idDays, outboxDays } = this.#keep();
+    const { bodyDays, idDays, outboxDays, runDays = 90 } = this.#keep();
     const before = (days: number): number => now - days * DAY_MS;
     const texts = before(bodyDays);
     const erased = Math.min(this.#erasedTo, texts); // the clock may have been set back since
@@ -111,6 +113,11 @@ export class Housekeeping {
       () =>
         deletion(
           raw`DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE done_at < ${before(outboxDays)} AND (state = 'sent' OR is_dropped = 1) LIMIT ${BATCH}) RETURNING seq`,
+        ),
+      // The last run of each job stays: it says when the job ran.
+      () =>
+        deletion(
+          raw`DELETE FROM job_runs WHERE run_id IN (SELECT run_id FROM job_runs AS run WHERE run.done_at < ${before(runDays)} AND EXISTS (SELECT 1 FROM job_runs AS later WHERE later.job = run.job AND later.started_at > run.started_at) LIMIT ${BATCH}) RETURNING run_id`,
         ),
       () =>
         deletion(

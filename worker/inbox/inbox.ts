@@ -204,9 +204,10 @@ export class Inbox {
     };
   }
 
-  /** Stores one item in another transaction (such as that of a due task), after its statements. */
-  async storeWith(delivery: Delivery, unit: Unit): Promise<UnitAnswer> {
+  /** Stores one item in another transaction (such as that of a due task), after its statements. A function gets the id of the item. */
+  async storeWith(delivery: Delivery, joined: Unit | ((id: string) => Unit)): Promise<UnitAnswer> {
     const { row, insert, events } = prepareItem(this.#core, delivery);
+    const unit = typeof joined === 'function' ? joined(row.id) : joined;
     this.#open.add(row);
     let isStored = false;
     try {

@@ -6,7 +6,12 @@ import type { Arrival, HeaderMap } from '../sdk/index.ts';
 export const PAYLOAD_VERSION = 1;
 
 export type Payload =
-  | { readonly kind: 'arrival'; readonly arrival: Arrival }
+  | {
+      readonly kind: 'arrival';
+      readonly arrival: Arrival;
+      /** Set by the host alone: a scheduled job runs this command, with an operator's rights. */
+      readonly origin?: 'job';
+    }
   | { readonly kind: 'webhook'; readonly headers: HeaderMap; readonly text: string }
   | { readonly kind: 'task'; readonly data: unknown }
   | {
@@ -21,8 +26,9 @@ export type Payload =
 /** `sentAt` comes first in an arrival. The text after it is then equal for two deliveries of one arrival. */
 export function writePayload(payload: Payload): string {
   if (payload.kind !== 'arrival') return JSON.stringify(payload);
+  const { kind, origin } = payload;
   const { sentAt, ...rest } = payload.arrival;
-  return JSON.stringify({ kind: payload.kind, arrival: { sentAt, ...rest } });
+  return JSON.stringify({ kind, arrival: { sentAt, ...rest }, ...(origin === undefined ? {} : { origin }) });
 }
 
 /** Throws if this program does not know the version or shape. The item then becomes a dead letter with that reason. */

@@ -54,7 +54,7 @@ export interface OnceReport {
     readonly enabled: boolean;
     readonly adapter: string;
   }[];
-  /** Cron jobs. `next` is null if a job never runs. */
+  /** Cron handlers of plugins, and scheduled jobs as `job/<id>`. `next` is null if a job never runs. */
   readonly jobs: readonly {
     readonly id: string;
     readonly at: string;

@@ -27,7 +27,7 @@ import type { Logger } from '../sdk/index.ts';
 import { type CommittedBy, commitGeneration } from './generations/commit-generation.ts';
 import { DRAIN_LIMIT_MS, type FileUrl, Generation } from './generations/generation.ts';
 import { changedFixedKeys, restartRequired } from './generations/restart-required.ts';
-import { assemble, type Candidate } from './loading/assemble.ts';
+import { addHiddenPlugin, assemble, type Candidate } from './loading/assemble.ts';
 import { foreignCause, presentable } from './loading/assembly-errors.ts';
 import { LoadedCode } from './loading/loaded-code.ts';
 
@@ -79,6 +79,8 @@ export class Runtime {
   #lastFailure: SvcError | undefined;
   /** Names of variables that were already reported. */
   readonly #told = new Set<string>();
+  /** Plugins of the host by slot, which no configuration names. Every generation has them. */
+  readonly #hidden = new Map<string, unknown>();
 
   constructor(options: RuntimeOptions, loaded: LoadedConfig) {
     this.#options = options;
@@ -144,6 +146,20 @@ export class Runtime {
     });
   }
 
+  /** Adds a plugin of the host to the serving generation and to all that follow. A second call changes nothing. */
+  addHidden(slot: string, load: () => Promise<unknown>): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#hidden.has(slot)) return;
+      this.#hidden.set(slot, await load());
+      if (this.#current !== undefined) await this.#addHidden(this.#current.candidate);
+    });
+  }
+
+  async #addHidden(candidate: Candidate): Promise<void> {
+    for (const [slot, module] of this.#hidden)
+      await addHiddenPlugin(candidate, { slot, module, log: this.#options.logger(slot) });
+  }
+
   /** Changed files of the serving generation that a reload cannot apply. */
   changedFiles(): readonly string[] {
     const { candidate } = this.#current ?? {};
@@ -184,6 +200,7 @@ export class Runtime {
     try {
       this.#options.secrets(loaded.secrets);
       const candidate = await (assembled ?? this.#assemble(loaded));
+      await this.#addHidden(candidate);
       generation = new Generation(candidate, {
         core,
         loaded,

@@ -23,7 +23,7 @@ const LEAST_STEP_MS = 1_000;
 const RETRY_MS = 1_000;
 const PAGE = 200;
 /** Kinds that become items of the inbox. */
-const ITEMS: readonly DueKind[] = ['task', 'cron'];
+const ITEMS: readonly DueKind[] = ['task', 'cron', 'job'];
 
 export class TimerService {
   readonly #core: Core;

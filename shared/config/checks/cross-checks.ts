@@ -23,6 +23,7 @@ export function crossChecks(tree: unknown, paths: ProjectPaths): CheckResult {
     ...proxies(tree),
     ...endpointIds(tree),
     ...timezone(tree),
+    ...reservedSlots(tree),
     ...databaseFile(textAt(tree, '/database/filename'), paths),
     ...inboxDays(tree),
     ...operators(tree),
@@ -42,6 +43,17 @@ export const listAt = (tree: unknown, path: string): readonly unknown[] => {
   const value = valueAt(tree, path);
   return Array.isArray(value) ? value : [];
 };
+
+/** The host adds a plugin in this slot. */
+function reservedSlots(tree: unknown): Finding[] {
+  if (valueAt(tree, '/plugins/jobs') === undefined) return [];
+  return [
+    {
+      path: '/plugins/jobs',
+      message: 'is a slot of the host itself: give this plugin another name, and its name in `use`',
+    },
+  ];
+}
 
 function address(tree: unknown): Finding[] {
   const host = textAt(tree, '/http/host');

@@ -253,6 +253,9 @@ export const configSchema = Type.Object(
       verifyHours: integer('Hours between two proofs of the journal while the host runs.', 24, [1, 8_760]),
       maxTextBytes: integer('Bytes of a title or a text, at most.', 16 * KIB, [256, 64 * KIB]),
     }),
+    runs: group('The ledger of scheduled jobs.', {
+      days: integer('Days for which the ledger keeps runs; the last of each job longer.', 90, [1, 3_650]),
+    }),
     supervisor: group('The supervisor of --daemon.', {
       restarts: integer('Starts within the window, the first included.', 5, [1, 100]),
       windowSeconds: integer('Length of the window.', 120, [1, 86_400]),

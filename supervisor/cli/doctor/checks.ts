@@ -2,6 +2,7 @@
 import type { Check } from './check.ts';
 import { DEAD_CHECKS } from './dead-checks.ts';
 import { EDGE_CHECKS } from './edge-checks.ts';
+import { JOBS_CHECKS } from './jobs-checks.ts';
 import { MACHINE_CHECKS } from './machine-checks.ts';
 import { PACKAGE_CHECKS } from './package-checks.ts';
 import { PLUGIN_CHECKS } from './plugin-checks.ts';
@@ -15,6 +16,7 @@ export const CHECKS: readonly Check[] = [
   ...PLUGIN_CHECKS,
   ...STATE_CHECKS,
   ...DEAD_CHECKS,
+  ...JOBS_CHECKS,
   ...RUNTIME_CHECKS,
   ...MACHINE_CHECKS,
   ...EDGE_CHECKS,

@@ -139,6 +139,15 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
       what: 'an account that has found nobody',
     });
   },
+  'jobs.file': ({ write }) => write('data/schedule-jobs.json', '{ "version": 1, "jobs": [{}] }'),
+  'jobs.targets': ({ write }) =>
+    write(
+      'data/schedule-jobs.json',
+      JSON.stringify({
+        version: 1,
+        jobs: [{ id: 'a', every: '1h', do: { say: { to: { endpoint: 'irc~gone', conversation: '#a' }, text: 'a' } } }],
+      }),
+    ),
   'machine.clock': ({ write, paths }) => {
     write('.svc/worker.json', '{}');
     chmodSync(paths.stateDir, 0o700);

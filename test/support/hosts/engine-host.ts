@@ -34,6 +34,11 @@ export interface HostOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly mode?: Mode;
   readonly engine?: Partial<EngineOptions>;
+  /** What the host adds to the engine, between the reading of the stored state and the start. */
+  readonly beforeStart?: (host: EngineHost) => Promise<void>;
+  readonly point?: (name: string, host: EngineHost) => void | Promise<void>;
+  /** False while work of `beforeStart` is under way that no commit tells of. */
+  readonly isIdle?: () => boolean;
   /** Files of the project; see `TemporaryProjectOptions.plugins`. */
   readonly plugins?: NonNullable<TemporaryProjectOptions['plugins']>;
 }
@@ -118,6 +123,7 @@ export class EngineHost {
     const state = await loadProjectState(this.core.writer, this.core.reader);
     (this.core as { projectId: ProjectId }).projectId = state.projectId;
     await this.engine.load();
+    await this.#options.beforeStart?.(this);
     await this.engine.start();
     await this.quiet();
   }
@@ -171,9 +177,9 @@ export class EngineHost {
 
   /** Resolves when nothing happens any more before the clock moves. Handlers that wait for the test do not count. */
   async quiet(): Promise<void> {
-    for (let turns = 0, commits = -1; turns < QUIET_TURNS; turns += 1) {
+    for (let turns = 0, commits = -1; turns < QUIET_TURNS && !this.#dead; turns += 1) {
       await new Promise((resolve) => setImmediate(resolve));
-      if (this.commits !== commits || !this.engine.timers.idle) turns = 0;
+      if (this.commits !== commits || !this.engine.timers.idle || this.#options.isIdle?.() === false) turns = 0;
       commits = this.commits;
     }
   }
@@ -235,7 +241,7 @@ export class EngineHost {
       writer,
       reader: this.#reader,
       log,
-      point: () => {},
+      point: async (name) => this.#options.point?.(name, this),
     };
   }
 }

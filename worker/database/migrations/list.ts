@@ -10,7 +10,8 @@ import { fetchedFiles } from './0008-fetched-files.ts';
 import { numberedStarts } from './0009-numbered-starts.ts';
 import { deaths } from './0010-deaths.ts';
 import { causes } from './0011-causes.ts';
-import { workroom } from './0012-workroom.ts';
+import { jobRuns } from './0012-job-runs.ts';
+import { workroom } from './0013-workroom.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -33,5 +34,6 @@ export const MIGRATIONS: readonly Migration[] = [
   numberedStarts,
   deaths,
   causes,
+  jobRuns,
   workroom,
 ];

@@ -201,6 +201,7 @@ export function causeOf(row: InboxRow, payload: Payload | undefined, attempt: nu
     id,
     receivedAt,
     attempt,
+    ...(payload.origin === 'job' ? { isOfJob: true } : {}),
     chat: { user, conversation, endpoint, ...('message' in arrival ? { message: arrival.message } : {}) },
   };
 }

@@ -143,7 +143,11 @@ async function commandInput(
   const { commands } = deps.generation;
   const user = cause.chat?.user;
   if (capability.spec.who === 'admin' && user?.admin !== true) throw userError('Only admins may do that.');
-  if (capability.spec.who === 'operator' && (user === undefined || !commands.isOperator(user)))
+  if (
+    capability.spec.who === 'operator' &&
+    cause.isOfJob !== true &&
+    (user === undefined || !commands.isOperator(user))
+  )
     throw userError('Only operators may do that.');
   const findTime = await timesFor(Object.values(capability.spec.args ?? {}), timeFrame(deps, cause));
   const read = argumentsOf(capability, typed, { prefix: commands.prefix, findTime });

@@ -14,6 +14,7 @@ import {
   holdSchema,
   replaySchema,
 } from '../../../shared/api/item.ts';
+import { jobEntrySchema, jobRunsSchema, jobSchema, jobStartedSchema, jobsSchema } from '../../../shared/api/job.ts';
 import { outboxItemSchema, outboxPageSchema } from '../../../shared/api/outbox.ts';
 import { problemSchema } from '../../../shared/api/problem.ts';
 import { readinessReportSchema } from '../../../shared/api/readiness.ts';
@@ -68,6 +69,11 @@ export const schemas = {
   InboxPage: inboxPageSchema,
   Ingress: ingressSchema,
   IngressChange: ingressChangeSchema,
+  Job: jobSchema,
+  JobEntry: jobEntrySchema,
+  JobRuns: jobRunsSchema,
+  Jobs: jobsSchema,
+  JobStarted: jobStartedSchema,
   Logs: logsSchema,
   Nothing: nothingSchema,
   OpenApi: openapiSchema,

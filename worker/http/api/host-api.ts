@@ -9,6 +9,7 @@ import type { EventGateway } from './events-api.ts';
 import type { FilesApi } from './files-api.ts';
 import type { IngressApi } from './ingress-api.ts';
 import type { ItemStore } from './items-api.ts';
+import type { JobsApi } from './jobs-api.ts';
 import type { SystemApi } from './system-api.ts';
 import type { TaskControl } from './tasks-api.ts';
 import type { WebhookControl } from './webhooks-api.ts';
@@ -22,6 +23,7 @@ export interface HostApi {
   readonly inbox: ItemStore;
   readonly outbox: ItemStore;
   readonly endpoints: EndpointControl;
+  readonly jobs: JobsApi;
   readonly webhooks: WebhookControl;
   readonly tasks: TaskControl;
   readonly events: EventGateway;

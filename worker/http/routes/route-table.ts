@@ -15,6 +15,7 @@ import { fileRoutes } from './files.ts';
 import { healthRoutes } from './health.ts';
 import { ingressRoutes } from './ingress.ts';
 import { itemRoutes } from './items.ts';
+import { jobRoutes } from './jobs.ts';
 import { pageRoutes } from './page.ts';
 import { pluginRoutes } from './plugins.ts';
 import type { Located, LocateRequest, Match, Route } from './route.ts';
@@ -37,6 +38,7 @@ export const ROUTES: readonly Route[] = [
   ...itemRoutes('outbox'),
   ...workroomRoutes,
   ...taskRoutes,
+  ...jobRoutes,
   ...chatRoutes,
   ...webhookRoutes,
   ...fileRoutes,

@@ -6,8 +6,8 @@
 //   CRON-3  A clock that was ahead blocks no job. A due time computed from that clock is withdrawn once the clock is right. Jobs that ran
 //           early do not run again, because their delivery ids are known.
 //   CRON-4  croner is loaded only if there is a job.
-import type { Cron } from 'croner';
 import { SvcError } from '../../../shared/svc-error.ts';
+import { cronTimes } from '../../../shared/time/cron-times.ts';
 import { type Core, commitOrThrow } from '../../core/core.ts';
 import { sql, statement } from '../../database/statement.ts';
 import type { CronCapability } from '../../handling/plan/capabilities.ts';
@@ -125,14 +125,7 @@ const dueId = (job: CronCapability): string => `cron/${job.id}`;
 
 type NextDue = (pattern: { readonly at: string; readonly timezone: string }, now: number) => number | undefined;
 
-let loaded: NextDue | undefined;
-
-async function loadNextDue(): Promise<NextDue> {
-  if (loaded !== undefined) return loaded;
-  const { Cron: Pattern }: { Cron: typeof Cron } = await import('croner');
-  loaded = ({ at, timezone }, now) => new Pattern(at, { timezone, paused: true }).nextRun(new Date(now))?.getTime();
-  return loaded;
-}
+const loadNextDue = async (): Promise<NextDue> => (await cronTimes('any')).next;
 
 /** The next due time of a pattern. Undefined if there is none. Throws for an invalid pattern. */
 export async function nextRun(pattern: Parameters<NextDue>[0], now: number): Promise<number | undefined> {

@@ -27,6 +27,7 @@ import {
 import type { AssembleOnce, CheckedProject, CheckOptions, OnceFault } from '../once-types.ts';
 import { assembleAll, type Candidate } from './assemble.ts';
 import { alsoFailed } from './assembly-errors.ts';
+import { onceJobs } from './once-jobs.ts';
 import { throwAwayHost } from './throw-away-host.ts';
 
 export const assembleOnce: AssembleOnce = async ({ loaded, log, ...options }) => {
@@ -52,6 +53,8 @@ export const assembleOnce: AssembleOnce = async ({ loaded, log, ...options }) =>
     faults.push(...faultsOf(error, 'root'));
   }
   await host.stop();
+  const scheduled = await onceJobs(project, loaded.config.schedule.timezone);
+  faults.push(...scheduled.faults);
   faults.push(...(await stray.end()));
   const readiness = requirementsOf(loaded, stored, assembled?.endpoints ?? []);
   // If the assembly failed, unmet endpoint requirements are not listed, because all are unmet.
@@ -66,6 +69,7 @@ export const assembleOnce: AssembleOnce = async ({ loaded, log, ...options }) =>
     project: loaded.config.host.name,
     configVersion: loaded.version,
     ...(assembled ?? NOTHING),
+    jobs: [...(assembled ?? NOTHING).jobs, ...scheduled.jobs],
     readiness,
     database: databaseReport(stored),
     production: [...productionFaults(options, loaded), ...(await leftOpen(open))],

@@ -223,6 +223,24 @@ interface Account extends Pick<EndpointSpec, 'account' | 'enabled'> {
   readonly value: unknown;
 }
 
+/** Adds a plugin of the host. It has no keys, so the configuration does not name its slot. */
+export async function addHiddenPlugin(
+  candidate: Candidate,
+  { slot, module, log }: { readonly slot: string; readonly module: unknown; readonly log: Logger },
+): Promise<void> {
+  const plugin = readPlugin(module);
+  const setup = makeSetup({
+    slot,
+    config: {},
+    log,
+    signal: candidate.abort.signal,
+    uses: [],
+    registered: candidate,
+  });
+  await plugin.setup(setup as never);
+  (setup as { '~close'(): void })['~close']();
+}
+
 function addAdapter(
   options: Assembling,
   { slot, module }: { readonly slot: string; readonly module: unknown },

@@ -228,7 +228,7 @@ describe('a reload', () => {
 
   it('stores schedules later where the storage fails at that moment, and retires the old one all the same', async (context) => {
     const plugin = definePlugin({
-      name: 'jobs',
+      name: 'timed',
       setup(p) {
         p.cron('job', { at: '0 * * * *' }, () => {});
       },
@@ -239,7 +239,7 @@ describe('a reload', () => {
     let failures = 2;
     writer.commit = (unit) =>
       unit.name === 'cron.serve' && failures-- > 0 ? Promise.reject(new Error('full')) : commit(unit);
-    host.modules['jobs'] = plugin;
+    host.modules['timed'] = plugin;
     host.configure({});
 
     await host.engine.runtime.reload('test');

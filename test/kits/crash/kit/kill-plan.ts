@@ -113,3 +113,12 @@ export function labelOf(kill: Kill): string {
 
 const bucket = (ms: number, width: number): string =>
   `${Math.floor(ms / width) * width}-${Math.floor(ms / width) * width + width - 1}`;
+
+/** Points at which a host in the process of its test is killed, with that test. */
+export const IN_PROCESS: Readonly<Record<string, string>> = {
+  job_due: 'host/jobs/crash.test.ts',
+  job_stored: 'host/jobs/crash.test.ts',
+  job_ended: 'host/jobs/crash.test.ts',
+  job_file: 'host/jobs/crash.test.ts',
+  job_file_written: 'host/jobs/crash.test.ts',
+};

@@ -2,8 +2,8 @@
 import type { Migration } from './list.ts';
 
 export const workroom: Migration = {
-  id: 12,
-  name: '0012-workroom',
+  id: 13,
+  name: '0013-workroom',
   breaking: false,
   statements: [
     `CREATE TABLE workroom_events (

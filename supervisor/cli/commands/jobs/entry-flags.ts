@@ -1,0 +1,95 @@
+// The flags of `svc jobs add` and `edit`: one a key of the entry.
+
+import { nearest } from '../../../../shared/config/nearest.ts';
+import type { Entry } from '../../../../shared/jobs/change-jobs.ts';
+import { JOB_KEYS } from '../../../../shared/jobs/job-rules.ts';
+import { SvcError } from '../../../../shared/svc-error.ts';
+import type { CommandOption } from '../../command.ts';
+import { textOption } from '../../options.ts';
+
+type Options = Readonly<Record<string, unknown>>;
+
+export const ENTRY_FLAGS: readonly CommandOption[] = [
+  { flags: '--cron <fields>', description: 'Minute, hour, day of the month, month, day of the week: "0 9 * * 1-5"' },
+  { flags: '--at <time>', description: 'Once: 2027-02-01T09:00 in the time zone, or with Z or an offset' },
+  { flags: '--every <duration>', description: 'Again and again in real time: 15m' },
+  { flags: '--from <time>', description: 'From when --every counts: 2026-12-01T00:00Z' },
+  { flags: '--timezone <name>', description: 'IANA name; default: schedule.timezone' },
+  { flags: '--say <text>', description: 'Says a text in the conversation of --to' },
+  { flags: '--command <line>', description: 'Runs a command there, with the rights of an operator' },
+  { flags: '--to <place>', description: 'Account and conversation: irc~libera:#web' },
+  { flags: '--thread <id>', description: 'The thread in that conversation' },
+  { flags: '--missed <policy>', description: 'skip, run_once or run_all' },
+  { flags: '--within <duration>', description: 'How late a missed due time may run: 1h' },
+  { flags: '--overlap <policy>', description: 'skip, queue or allow, while a run is open' },
+  { flags: '--jitter <duration>', description: 'Spreads due times: 30s' },
+  { flags: '--title <text>', description: 'For lists' },
+  { flags: '--force', description: 'Takes a job whose account or command is not there' },
+];
+
+export const UNSET_FLAG: CommandOption = { flags: '--unset <keys>', description: 'Takes keys out: jitter,title' };
+
+const PLAIN = ['cron', 'at', 'every', 'from', 'timezone', 'missed', 'within', 'overlap', 'jitter', 'title'] as const;
+const TIMINGS = ['cron', 'at', 'every'] as const;
+
+/** The entry with the flags over `former`. A new timing replaces the old one. Throws `usage`. */
+export function entryWith(options: Options, former: Entry | undefined): Entry {
+  const entry: Record<string, unknown> = { ...former };
+  for (const key of unsetKeys(options)) delete entry[key];
+  const given = TIMINGS.filter((key) => textOption(options, key) !== undefined);
+  if (given.length > 1) throw new SvcError('usage', `--${given.join(' and --')}: a job has one of them`);
+  if (given.length === 1) for (const key of TIMINGS) delete entry[key];
+  if (given[0] !== undefined && given[0] !== 'every') delete entry['from'];
+  if (given[0] === 'every') delete entry['timezone'];
+  for (const key of PLAIN) {
+    const value = textOption(options, key);
+    if (value !== undefined) entry[key] = value;
+  }
+  const action = actionOf(options, entry['do'] as Entry | undefined);
+  if (action !== undefined) entry['do'] = action;
+  return entry;
+}
+
+function unsetKeys(options: Options): readonly string[] {
+  const keys = (textOption(options, 'unset') ?? '')
+    .split(',')
+    .map((key) => key.trim())
+    .filter((key) => key !== '');
+  for (const key of keys) {
+    if (key === 'id' || key === 'do') throw new SvcError('usage', `--unset: a job needs its key ${key}`);
+    if ((JOB_KEYS as readonly string[]).includes(key) || key.startsWith('x-')) continue;
+    const near = nearest(key, JOB_KEYS);
+    throw new SvcError(
+      'usage',
+      `--unset: a job has no key ${key}${near === undefined ? '' : `; did you mean ${near}?`}`,
+    );
+  }
+  return keys;
+}
+
+function actionOf(options: Options, former: Entry | undefined): Entry | undefined {
+  const say = textOption(options, 'say');
+  const line = textOption(options, 'command');
+  const place = placeOption(options);
+  if (say !== undefined && line !== undefined)
+    throw new SvcError('usage', '--say and --command: a job does one of them');
+  if (say === undefined && line === undefined && place === undefined) return undefined;
+  const [kind] = Object.keys(former ?? {});
+  const before = kind === undefined ? undefined : (former?.[kind] as Entry);
+  const isCommand = line !== undefined || (say === undefined && kind === 'command');
+  const where = place ?? before?.['to'] ?? before?.['in'];
+  if (where === undefined)
+    throw new SvcError('usage', '--to is missing: account and conversation, such as --to irc~libera:#web');
+  if (isCommand) return { command: { in: where, line: line ?? before?.['line'] } };
+  return { say: { to: where, text: say ?? before?.['text'] } };
+}
+
+/** `irc~libera:#web`, or with the full id of the account `root/irc:irc~libera:#web`. */
+function placeOption(options: Options): Entry | undefined {
+  const text = textOption(options, 'to');
+  if (text === undefined) return undefined;
+  const [, endpoint = '', conversation = ''] = /^((?:root\/[^:]*:)?[^:]+):([\s\S]+)$/.exec(text) ?? [];
+  if (endpoint === '') throw new SvcError('usage', '--to takes account and conversation, such as irc~libera:#web');
+  const thread = textOption(options, 'thread');
+  return { endpoint, conversation, ...(thread === undefined ? {} : { thread }) };
+}

@@ -1,0 +1,35 @@
+// Scheduled jobs in the report of `--once`: each with its next due time. A refused file is a fault.
+import { resolve } from 'node:path';
+import { dueTimes } from '../../../shared/jobs/due-times.ts';
+import { JOBS_FILE, type Job } from '../../../shared/jobs/job.ts';
+import { checkJobs, jobsFaultLine, readJobsFile } from '../../../shared/jobs/jobs-file.ts';
+import type { OnceFault, OnceReport } from '../once-types.ts';
+
+export interface OnceJobs {
+  readonly jobs: OnceReport['jobs'];
+  readonly faults: readonly OnceFault[];
+}
+
+export async function onceJobs(project: string, zone: string): Promise<OnceJobs> {
+  const file = readJobsFile(resolve(project, JOBS_FILE));
+  if (file.kind === 'absent') return { jobs: [], faults: [] };
+  const now = Date.now();
+  const checked =
+    file.kind === 'refused'
+      ? { kind: 'invalid' as const, faults: [file.fault] }
+      : await checkJobs(file.text, { zone, now });
+  if (checked.kind === 'invalid')
+    return { jobs: [], faults: checked.faults.map((fault) => ({ component: 'jobs', message: jobsFaultLine(fault) })) };
+  return { jobs: await Promise.all(checked.document.jobs.map((job) => shown(job, { zone, now }))), faults: [] };
+}
+
+async function shown(job: Job, { zone, now }: { readonly zone: string; readonly now: number }) {
+  const { timing } = job;
+  const next = job.paused ? undefined : (await dueTimes(timing, zone)).next(now);
+  return {
+    id: `job/${job.id}`,
+    at: timing.kind === 'cron' ? timing.pattern : String(job.entry[timing.kind]),
+    timezone: timing.kind === 'every' ? 'UTC' : (timing.timezone ?? zone),
+    next: next === undefined ? null : new Date(next).toISOString(),
+  };
+}
