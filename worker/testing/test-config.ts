@@ -24,6 +24,7 @@ export function testConfig({ modules, config, operators }: TestPlugins): LoadedC
       plugins: Object.fromEntries(slots.map((slot) => [slot, { ...config[slot], enabled: true }])),
       http: { publicUrl: 'https://bot.example', base: '' },
       files: { days: 30, maxFileBytes: 67_108_864, linkHours: 168 },
+      host: { name: 'test', language: 'en' },
       commands: { prefix: '/', operators },
       schedule: { timezone: 'UTC' },
       inbox: {

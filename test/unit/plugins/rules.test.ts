@@ -46,11 +46,14 @@ describe('help', () => {
 
 describe('ping', () => {
   it('says how long the line waited', () => {
-    assert.deepEqual([-3, 0.4, 12, 61_000].map(pongText), [
-      'pong: the line waited 0 ms',
-      'pong: the line waited 0 ms',
-      'pong: the line waited 12 ms',
-      'pong: the line waited 1m1s',
-    ]);
+    assert.deepEqual(
+      [-3, 0.4, 12, 61_000].map((ms) => pongText(ms)),
+      [
+        'pong: the line waited 0 ms',
+        'pong: the line waited 0 ms',
+        'pong: the line waited 12 ms',
+        'pong: the line waited 1m1s',
+      ],
+    );
   });
 });

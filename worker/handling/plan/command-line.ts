@@ -2,6 +2,8 @@
 
 import { check } from '../../sdk/schema/check.ts';
 import { fromWord, isUser, type People, readArguments, usage } from '../../sdk/text/chat-line.ts';
+import { hostTexts } from '../../sdk/text/chat-texts.ts';
+import type { Language } from '../../sdk/text/texts.ts';
 import type { CommandCapability } from './capabilities.ts';
 import { compilePhrase, matchPhrase, type Phrase } from './phrases.ts';
 
@@ -59,7 +61,12 @@ export type ReadArguments =
 const MOST_FAULTS = 10;
 
 /** Checked arguments, or the answer to the user: each fault and the usage. */
-export function argumentsOf(command: CommandCapability, typed: TypedCommand, prefix: string): ReadArguments {
+export function argumentsOf(
+  command: CommandCapability,
+  typed: TypedCommand,
+  { prefix, language }: { readonly prefix: string; readonly language: Language },
+): ReadArguments {
+  const texts = hostTexts(language);
   const properties = command.spec.args ?? {};
   const checked =
     typed.kind === 'line'
@@ -68,8 +75,8 @@ export function argumentsOf(command: CommandCapability, typed: TypedCommand, pre
   if (checked.ok) return { ok: true, value: checked.value };
   const faults = checked.faults.slice(0, MOST_FAULTS).map((fault) => String(fault).replace(/^\//, ''));
   const more = checked.faults.length - faults.length;
-  if (more > 0) faults.push(`and ${more} more`);
-  return { ok: false, text: [...faults, `Usage: ${usageOf(command, prefix)}`].join('\n') };
+  if (more > 0) faults.push(texts.moreFaults(more));
+  return { ok: false, text: [...faults, texts.usage(usageOf(command, prefix))].join('\n') };
 }
 
 export const usageOf = (command: CommandCapability, prefix: string): string =>

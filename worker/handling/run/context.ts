@@ -98,6 +98,8 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     ...generationParts(generation, capability),
     groups: of.groups,
     now: () => core.clock.now(),
+    language: generation.language(chat?.conversation),
+    languageOf: (conversation: ConversationRef) => generation.language(conversation),
     key: (step: string) => effectKey(cause, capability, `key:${step}`),
     once: (step: string, call: (o: { key: string; signal: AbortSignal }) => unknown, options: OnceOptions = {}) => {
       open();

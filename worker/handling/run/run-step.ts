@@ -4,6 +4,7 @@ import { userError } from '../../sdk/errors.ts';
 import type { Body, ChatCtx, Ctx } from '../../sdk/index.ts';
 import { check } from '../../sdk/schema/check.ts';
 import { fromWord } from '../../sdk/text/chat-line.ts';
+import { hostTexts } from '../../sdk/text/chat-texts.ts';
 import type { Capability, DialogCapability } from '../plan/capabilities.ts';
 import { argumentsOf, type TypedCommand } from '../plan/command-line.ts';
 import { nextQuestion, openDialog, questionOf, stepsOf } from '../plan/dialogs.ts';
@@ -81,9 +82,6 @@ interface Invocation extends StepOf {
   readonly run: Run;
 }
 
-/** A user has one open question at a time in a conversation. */
-const ENDED = 'The open question is dropped: here is another one.';
-
 /** Bounds the dialogs of one run, because dialogs may ask each other without end. */
 const MOST_ASKS = 100;
 
@@ -99,7 +97,8 @@ async function invoke(of: Invocation): Promise<void> {
     if (asked > MOST_ASKS) throw new Error(`${next.dialog} is asked without an end`);
     const dialog = of.deps.generation.capabilities.find(next.dialog);
     if (dialog?.kind !== 'dialog') throw new Error(`${next.dialog} is not a dialog of this generation`);
-    if (step.hasOpenQuestion && nextQuestion(dialog, next.given, []) !== undefined) ctx.reply(ENDED);
+    if (step.hasOpenQuestion && nextQuestion(dialog, next.given, []) !== undefined)
+      ctx.reply(hostTexts(ctx.language).questionDropped); // a user has one at a time in a conversation
     say(await advance(of, dialog, { known: next.given, skipped: [] }));
   }
   say(result);
@@ -129,16 +128,17 @@ async function callOf(of: Invocation): Promise<unknown> {
 }
 
 function commandInput(
-  { deps, cause }: Invocation,
+  { deps, cause, ctx }: Invocation,
   capability: Extract<Capability, { kind: 'command' }>,
   typed: TypedCommand,
 ): unknown {
   const { commands } = deps.generation;
+  const texts = hostTexts(ctx.language);
   const user = cause.chat?.user;
-  if (capability.spec.who === 'admin' && user?.admin !== true) throw userError('Only admins may do that.');
+  if (capability.spec.who === 'admin' && user?.admin !== true) throw userError(texts.adminsOnly);
   if (capability.spec.who === 'operator' && (user === undefined || !commands.isOperator(user)))
-    throw userError('Only operators may do that.');
-  const read = argumentsOf(capability, typed, commands.prefix);
+    throw userError(texts.operatorsOnly);
+  const read = argumentsOf(capability, typed, { prefix: commands.prefix, language: ctx.language });
   if (!read.ok) throw userError(read.text);
   return read.value;
 }
@@ -150,9 +150,9 @@ async function answerDialog(
 ): Promise<unknown> {
   const { ctx, run, deps } = of;
   const answer = text.trim();
-  if (new RegExp(`^(${escaped(deps.generation.commands.prefix)})?cancel$`, 'i').test(answer)) {
+  if (new RegExp(`^(${escaped(deps.generation.commands.prefix)})?(cancel|取消)$`, 'i').test(answer)) {
     run.dialog = null;
-    return 'Cancelled.';
+    return hostTexts(ctx.language).cancelled;
   }
   const name = nextQuestion(dialog, row.data, row.skipped) ?? row.asked;
   const schema = dialog.spec.answers[name] ?? {};

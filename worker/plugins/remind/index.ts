@@ -1,5 +1,6 @@
 // remind: durable reminders. The due time counts from receipt of the line, so a retry or late attempt does not move it.
 import { definePlugin, md, mention, showDuration, t, userError } from '../../sdk/index.ts';
+import { remindTexts } from '../../sdk/text/chat-texts.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -11,7 +12,7 @@ export const remind = definePlugin({
       'fire',
       { data: { to: t.conversation(), who: t.user(), text: t.string() } },
       (ctx, { to, who, text }) => {
-        ctx.send(to, md`${mention(who)} reminder: ${text}`);
+        ctx.send(to, md`${mention(who)}${remindTexts(ctx.languageOf(to)).reminder(text)}`);
       },
     );
 
@@ -24,13 +25,13 @@ export const remind = definePlugin({
         examples: ['/remind 10m tea'],
       },
       (ctx, args) => {
-        if (args.in > p.config.maxDays * DAY_MS) throw userError(`At most ${p.config.maxDays} days.`);
+        if (args.in > p.config.maxDays * DAY_MS) throw userError(remindTexts(ctx.language).tooFar(p.config.maxDays));
         ctx.schedule(
           fire,
           { to: ctx.conversation, who: ctx.user, text: args.text },
           { at: ctx.item.receivedAt + args.in },
         );
-        return `I will remind you in ${showDuration(args.in)}.`;
+        return remindTexts(ctx.language).noted(showDuration(args.in));
       },
     );
   },

@@ -73,7 +73,7 @@ function refuseBadCommand(command: CommandCapability, prefix: string): void {
     const text = example.startsWith('/') ? prefix + example.slice(1) : example;
     const typed = readCommand(command, text, { prefix, spokenTo: true });
     if (typed === undefined) throw bad(command, `example is not this command: ${example}`);
-    const read = argumentsOf(command, { ...typed, people: exampleOf(text) }, prefix);
+    const read = argumentsOf(command, { ...typed, people: exampleOf(text) }, { prefix, language: 'en' });
     if (!read.ok) throw bad(command, `example does not parse: ${example}: ${read.text}`);
   }
 }
