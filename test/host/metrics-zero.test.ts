@@ -23,9 +23,16 @@ describe('counters before the first event', () => {
     assert.equal(readiness.status, 200, readiness.text);
     const { text } = await call('GET', '/api/metrics');
     const zero = new Set(
-      text
-        .split('\n')
-        .flatMap((line) => (line.endsWith(' 0') ? [line.replace(/,?project="[^"]*"/, '').replace('{}', '').slice(0, -2)] : [])),
+      text.split('\n').flatMap((line) =>
+        line.endsWith(' 0')
+          ? [
+              line
+                .replace(/,?project="[^"]*"/, '')
+                .replace('{}', '')
+                .slice(0, -2),
+            ]
+          : [],
+      ),
     );
 
     const sandbox = 'endpoint="root/sandbox:sandbox"';

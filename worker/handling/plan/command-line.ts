@@ -70,8 +70,8 @@ export function argumentsOf(
   const properties = command.spec.args ?? {};
   const checked =
     typed.kind === 'line'
-      ? readArguments(properties, typed.line, typed.people)
-      : check({ type: 'object', properties }, valuesOf(properties, typed));
+      ? readArguments(properties, typed.line, { people: typed.people, language })
+      : check({ type: 'object', properties }, valuesOf(properties, typed), { language });
   if (checked.ok) return { ok: true, value: checked.value };
   const faults = checked.faults.slice(0, MOST_FAULTS).map((fault) => String(fault).replace(/^\//, ''));
   const more = checked.faults.length - faults.length;

@@ -156,7 +156,7 @@ async function answerDialog(
   }
   const name = nextQuestion(dialog, row.data, row.skipped) ?? row.asked;
   const schema = dialog.spec.answers[name] ?? {};
-  const read = check(schema, fromWord(schema, answer, people));
+  const read = check(schema, fromWord(schema, answer, people), { language: ctx.language });
   const fault = read.ok
     ? await stepsOf(dialog)[name]?.check?.(read.value, ctx)
     : read.faults.map((line) => line.replace(/^value: /, '')).join('; ');

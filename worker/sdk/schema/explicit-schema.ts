@@ -11,17 +11,15 @@ const fields = (...required: readonly string[]): Json => ({
   required,
 });
 
-/** The converted form of each special kind, and its description in a fault. */
-export const KINDS: Readonly<Record<Kind, { readonly is: string; readonly schema: Json }>> = {
-  duration: { is: 'a duration like 10m or 1h30m', schema: { type: 'integer', minimum: 0 } },
-  secret: { is: 'a secret', schema: { type: 'object' } },
-  user: { is: 'a user {endpoint, id}, in chat a mention', schema: fields('endpoint', 'id') },
+/** The converted form of each special kind. */
+export const KINDS: Readonly<Record<Kind, { readonly schema: Json }>> = {
+  duration: { schema: { type: 'integer', minimum: 0 } },
+  secret: { schema: { type: 'object' } },
+  user: { schema: fields('endpoint', 'id') },
   conversation: {
-    is: 'a conversation {endpoint, id}',
     schema: { allOf: [fields('endpoint', 'id'), { type: 'object', properties: { thread: text } }] },
   },
   message: {
-    is: 'a message {endpoint, conversation, id}',
     schema: { anyOf: [fields('sent'), fields('endpoint', 'conversation', 'id')] },
   },
 };

@@ -5,6 +5,8 @@ import type { UserRef } from '../message.ts';
 import { type Checked, check } from '../schema/check.ts';
 import { faultAt } from '../schema/fault.ts';
 import { isOptional } from '../schema/optional.ts';
+import { faultTexts } from './chat-texts.ts';
+import type { Language } from './texts.ts';
 
 type Properties = Readonly<Record<string, object>>;
 
@@ -44,7 +46,11 @@ export const isUser = (schema: unknown): boolean =>
   (schema as { readonly format?: unknown } | undefined)?.format === 'svc-user';
 
 /** The checked arguments of the line after a command's name. */
-export function readArguments(properties: Properties, line: string, people?: People): Checked {
+export function readArguments(
+  properties: Properties,
+  line: string,
+  { people, language = 'en' }: { readonly people?: People | undefined; readonly language?: Language } = {},
+): Checked {
   const words = wordsOf(line);
   let isWhole = words.length <= MOST_WORDS;
   const { named, free } = splitNamed(properties, words, people);
@@ -67,10 +73,10 @@ export function readArguments(properties: Properties, line: string, people?: Peo
   }
   if (rest.length > 0 || !isWhole) {
     const at = (rest[0] ?? words.at(-1))?.at ?? 0;
-    const message = `too many words: ${line.slice(at, at + MOST_SHOWN)}`;
+    const message = faultTexts(language).tooManyWords(line.slice(at, at + MOST_SHOWN));
     return { ok: false, faults: [message], at: [faultAt('', message)] };
   }
-  return check({ type: 'object', properties }, given);
+  return check({ type: 'object', properties }, given, { language });
 }
 
 /** How to write a command: `/remind <in> <text…>`. */

@@ -28,7 +28,17 @@ const start = (t: TestContext, language?: string): Promise<EngineHost> =>
 
 /** What each line is answered with, without the ids of failures. */
 async function answers(host: EngineHost, from: string): Promise<readonly string[]> {
-  for (const line of ['/fail', '/ask', 'cancel', '/admins', '/operators', '/nothing', '/remind 1m tea']) {
+  for (const line of [
+    '/fail',
+    '/ask',
+    'cancel',
+    '/admins',
+    '/operators',
+    '/nothing',
+    '/remind soon tea',
+    '/remind 1m',
+    '/remind 1m tea',
+  ]) {
     await host.platform.says(line, { from });
     await host.quiet();
   }
@@ -43,6 +53,8 @@ const ENGLISH = [
   'Only admins may do that.',
   'Only operators may do that.',
   'There is no command /nothing. /help lists those there are.',
+  'in: expected a duration like 10m or 1h30m, got "soon"\nUsage: /remind <in> <text…>',
+  'text: missing\nUsage: /remind <in> <text…>',
   'I will remind you in 1m.',
   '@ann reminder: tea',
 ];
@@ -53,6 +65,8 @@ const CHINESE = [
   '只有管理员可以执行此操作。',
   '只有运维人员可以执行此操作。',
   '没有命令 /nothing。 用 /help 查看所有命令。',
+  'in: 应为时长，例如 10m 或 1h30m，收到 "soon"\n用法：/remind <in> <text…>',
+  'text: 缺少\n用法：/remind <in> <text…>',
   '好的，1m 后提醒你。',
   '@ann 提醒：tea',
 ];
