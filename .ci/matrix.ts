@@ -1,10 +1,12 @@
 // The tests on other versions of Node, each taken from npm's `node` package, with an installation of its own: the SQLite
 // binding belongs to one ABI. The tree is copied as git sees it, so that a file that is not committed is still tested.
 //
-//   npm run matrix [-- --versions 20.19.0,24] [--suites unit,integration] [--short] [--seconds N] [--summary FILE]
+//   npm run matrix [-- --versions 20.19.0,24] [--suites unit,host] [--short] [--seconds N] [--summary FILE]
 //
 // --suites are run on the first version (default: those of `npm test`) and on the others; with --short the others run only
 // SHORT. With --seconds, a version that can no longer be finished is skipped with a line, but never the first.
+// --install FOLDER only installs and builds each version there, and --installed FOLDER runs the tests of what was installed:
+// an installation waits for the network and the disk, so `.ci/run` does it beside steps that wait too.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -59,16 +61,28 @@ const { values } = parseArgs({
     short: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '3600' },
     summary: { type: 'string' },
+    install: { type: 'string' },
+    installed: { type: 'string' },
   },
 });
 
-const work = mkdtempSync(join(tmpdir(), 'svc-matrix-'));
+const versions = values.versions.split(',');
+const kept = values.install ?? values.installed;
+if (kept !== undefined) mkdirSync(kept, { recursive: true });
+const work = kept ?? mkdtempSync(join(tmpdir(), 'svc-matrix-'));
 chmodSync(work, 0o755); // some tests run as another user
 const endsAt = performance.now() + Number(values.seconds) * SECOND_MS;
-const summaries: Summary[] = [];
-let longestMs = 0;
 try {
-  for (const [index, version] of values.versions.split(',').entries()) {
+  if (values.install === undefined) testAll();
+  else for (const version of versions) install(version, Number(values.seconds) * SECOND_MS);
+} finally {
+  if (kept === undefined) rmSync(work, { recursive: true, force: true });
+}
+
+function testAll(): void {
+  const summaries: Summary[] = [];
+  let longestMs = 0;
+  for (const [index, version] of versions.entries()) {
     const leftMs = endsAt - performance.now();
     if (leftMs < longestMs) {
       const why = `Node ${version}: ${Math.round(leftMs / SECOND_MS)} s left, the last version took ${Math.round(longestMs / SECOND_MS)} s`;
@@ -81,11 +95,9 @@ try {
     summaries.push(testOn(version, { suites, limitMs: Math.round(leftMs) }));
     longestMs = Math.max(longestMs, performance.now() - startedAt);
   }
-} finally {
-  rmSync(work, { recursive: true, force: true });
+  if (values.summary !== undefined) writeFileSync(values.summary, JSON.stringify(summaries));
+  process.exitCode = summaries.some(({ failed }) => failed > 0) ? 1 : 0;
 }
-if (values.summary !== undefined) writeFileSync(values.summary, JSON.stringify(summaries));
-process.exitCode = summaries.some(({ failed }) => failed > 0) ? 1 : 0;
 
 interface Round {
   readonly suites: readonly string[];
@@ -93,36 +105,53 @@ interface Round {
 }
 
 function testOn(version: string, { suites, limitMs }: Round): Summary {
-  const folder = join(work, version);
-  const env = environmentOf(version, folder);
-  const tree = join(folder, 'svc');
-  copyTree(tree);
-  const report = join(folder, 'summary.json');
-  const steps: readonly (readonly string[])[] = [
-    ['npm', 'ci', '--no-audit', '--no-fund', '--loglevel=error'],
-    ['npm', 'run', '-s', 'build'],
-    ['node', '--import', 'tsx', 'test/run.ts', ...suites, '--summary', report],
-  ];
-  for (const step of steps) {
-    const ran = timed(version, step, { cwd: tree, env, timeout: limitMs });
-    if (!ran && !existsSync(report))
-      return { passed: 0, failed: 1, skipped: 0, skips: [], failures: [`Node ${version}: ${step.join(' ')}`] };
+  const failure = (of: string): Summary => ({
+    passed: 0,
+    failed: 1,
+    skipped: 0,
+    skips: [],
+    failures: [`Node ${version}: ${of}`],
+  });
+  if (!existsSync(builtMark(version))) {
+    if (values.installed !== undefined) return failure('its installation failed');
+    const failed = install(version, limitMs);
+    if (failed !== undefined) return failure(failed);
   }
+  const report = join(work, version, 'summary.json');
+  const step = ['node', '--import', 'tsx', 'test/run.ts', ...suites, '--summary', report];
+  const ran = timed(version, step, { cwd: treeOf(version), env: environmentOf(version), timeout: limitMs });
+  if (!ran && !existsSync(report)) return failure(step.join(' '));
   const summary = JSON.parse(readFileSync(report, 'utf8')) as Summary;
   const { passed, failed, skipped, failures } = summary;
   console.log(`Node ${version}: ${passed} passed, ${failed} failed, ${skipped} skipped`);
-  return { ...summary, failures: failures.map((failure) => `Node ${version}: ${failure}`) };
+  return { ...summary, failures: failures.map((text) => `Node ${version}: ${text}`) };
+}
+
+const treeOf = (version: string): string => join(work, version, 'svc');
+/** There once everything of a version is installed and built. */
+const builtMark = (version: string): string => join(work, version, 'built');
+
+/** Returns the step that failed, undefined if none did. */
+function install(version: string, limitMs: number): string | undefined {
+  const folder = join(work, version);
+  mkdirSync(folder, { recursive: true });
+  const node = ['npm', 'install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', `node@${version}`];
+  if (!timed(version, node, { cwd: folder })) return node.join(' ');
+  copyTree(treeOf(version));
+  const steps: readonly (readonly string[])[] = [
+    ['npm', 'ci', '--no-audit', '--no-fund', '--loglevel=error'],
+    ['npm', 'run', '-s', 'build'],
+  ];
+  for (const step of steps)
+    if (!timed(version, step, { cwd: treeOf(version), env: environmentOf(version), timeout: limitMs }))
+      return step.join(' ');
+  writeFileSync(builtMark(version), '');
+  return undefined;
 }
 
 /** PATH begins with this version; native code is built against its own headers. */
-function environmentOf(version: string, folder: string): NodeJS.ProcessEnv {
-  mkdirSync(folder, { recursive: true });
-  timed(
-    version,
-    ['npm', 'install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', `node@${version}`],
-    { cwd: folder },
-  );
-  const installed = join(folder, 'node_modules/node');
+function environmentOf(version: string): NodeJS.ProcessEnv {
+  const installed = join(work, version, 'node_modules/node');
   const headers = join(installed, `node_modules/node-${process.platform}-${process.arch}`);
   return {
     ...process.env,

@@ -49,6 +49,7 @@ export const ERRORS = {
   disk_budget: kind('The disk budget is used up', 503),
   platform_refused: kind('The platform refused this', 502),
   endpoint_unavailable: kind('This endpoint takes nothing now', 503),
+  starting: kind('The host is starting', 503),
   draining: kind('The host is stopping', 503),
   overloaded: kind('Too much is under way', 503),
   // configuration and project

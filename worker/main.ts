@@ -8,17 +8,20 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import type { Worker } from 'node:worker_threads';
+import type { WorkerMessage } from '../shared/api/ipc.ts';
 import { processEnvironment } from '../shared/config/environment.ts';
 import type { Mode } from '../shared/config/mode.ts';
+import type { Log } from '../shared/log/logger.ts';
 import type { ExitCode } from '../shared/process/exit-codes.ts';
 import { refuseExit } from '../shared/process/exit-guard.ts';
 import { kernelGuard } from '../shared/process/parent-guard.ts';
+import type { SvcError } from '../shared/svc-error.ts';
 import { startWriterThread } from './database/sqlite/start-thread.ts';
 import { createApp } from './host/app.ts';
 import { OWNER_VARIABLES } from './process/owner/owner-notifier.ts';
 import { runWorker } from './process/run-worker.ts';
 import type { WorkerOptions } from './process/worker-options.ts';
-import { tellBusyCode } from './runtime/loading/busy-code.ts';
+import { endBusyCode, tellBusyCode } from './runtime/loading/busy-code.ts';
 import { guardLoop } from './watchdog/loop-guard.ts';
 import type { ParentOrder } from './watchdog/parent-watch.ts';
 
@@ -47,7 +50,10 @@ export async function runForeground({ project, mode, watch, json = false, exit }
       terminal: process.stdout.isTTY,
       plainLog: json,
       // A developer's debugger may hold the loop as long as it likes.
-      ...appMaker({ guarded: mode !== 'development', tellsBusyCode: mode === 'development' }),
+      ...appMaker({
+        guarded: mode !== 'development',
+        onBusyCode: mode === 'development' ? tellBusyCode : undefined,
+      }),
       exit(code) {
         allowExit();
         exit(code);
@@ -75,14 +81,14 @@ interface MakerOptions {
   readonly standby?: boolean;
   readonly parent?: number | undefined;
   readonly guarded?: boolean;
-  /** Says on stderr which plugin keeps the start from going on: there is no supervisor who would end it, and no report yet. */
-  readonly tellsBusyCode?: boolean;
+  /** Gets the error that names the plugin, if code of one keeps the start from going on. Called from within that code. */
+  readonly onBusyCode?: ((error: SvcError, log: Log) => void) | undefined;
 }
 
 type Maker = Pick<WorkerOptions, 'createApp' | 'guard'> & { readonly writerThread: Worker | undefined };
 
 /** A start takes its writer thread once up: until then the app writes by itself. */
-function appMaker({ standby = false, parent, guarded = true, tellsBusyCode = false }: MakerOptions): Maker {
+function appMaker({ standby = false, parent, guarded = true, onBusyCode }: MakerOptions): Maker {
   const watched = parent !== undefined && kernelGuard() === undefined ? parent : undefined;
   const writerThread = standby || watched !== undefined ? startWriterThread() : undefined;
   if (watched !== undefined) writerThread?.postMessage({ kind: 'watch_parent', pid: watched } satisfies ParentOrder);
@@ -95,7 +101,8 @@ function appMaker({ standby = false, parent, guarded = true, tellsBusyCode = fal
     writerThread,
     createApp(options) {
       const { project, mode, loaded } = options;
-      if (tellsBusyCode && loaded !== undefined) isUp = tellBusyCode({ project, mode, loaded });
+      if (onBusyCode !== undefined && loaded !== undefined)
+        isUp = endBusyCode({ project, mode, loaded, end: (error) => onBusyCode(error, options.log) });
       return createApp({ ...options, writerThread: writerThread ?? coming });
     },
     guard(runtimeId, options) {
@@ -135,7 +142,11 @@ export async function runSupervised(): Promise<void> {
     process.exit(2);
   }
   const allowExit = refuseExit();
-  const maker = appMaker({ standby, parent: parent === undefined ? undefined : Number(parent) });
+  const maker = appMaker({
+    standby,
+    parent: parent === undefined ? undefined : Number(parent),
+    onBusyCode: standby ? undefined : tellSupervisor, // a spare has assembled nothing before its turn
+  });
   const environment = processEnvironment();
   if (maker.writerThread !== undefined && standby) {
     const { preload } = await import('./process/preload.ts');
@@ -156,6 +167,14 @@ export async function runSupervised(): Promise<void> {
       process.exit(code);
     },
   });
+}
+
+/** The supervisor ends a start that takes too long, and then says why. The thread is blocked, so all of this is written at once. */
+function tellSupervisor({ code, message, hint, details }: SvcError, log: Log): void {
+  if (details['plugin'] === undefined) return; // code of svc is at work: a migration may take long
+  log.logger.error({ code, reason: message, hint }, 'the start is held up');
+  log.flush();
+  process.send?.({ type: 'failure', message } satisfies WorkerMessage);
 }
 
 const isMode = (text: string | undefined): text is Mode =>

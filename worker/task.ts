@@ -11,14 +11,16 @@ import type { StoredSchema } from './database/stored-schema.ts';
 import type { StoredItems, StoredItemsOptions } from './host/stored-items.ts';
 import type {
   CheckedProject,
+  CheckOptions,
   EndpointCheck,
   EndpointCheckOptions,
   OnceReport,
+  PluginsLook,
   TaskOptions,
 } from './runtime/once-types.ts';
 
 export interface TaskModule {
-  checkProject(options: TaskOptions): Promise<CheckedProject>;
+  checkProject(options: CheckOptions): Promise<CheckedProject>;
   assembleOnce(options: TaskOptions): Promise<OnceReport>;
   checkEndpoint(options: EndpointCheckOptions): Promise<EndpointCheck>;
   /** Of what is told to `secrets`: masks a text. */
@@ -29,14 +31,18 @@ export interface TaskModule {
   openStoredItems(options: StoredItemsOptions): Promise<StoredItems | undefined>;
   /** Files that others can change, of the project and of its plugins. No code of plugins runs. */
   untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]>;
+  /** Plugins that are missing or outdated. No code of plugins runs. */
+  lookAtPlugins(options: TaskOptions): Promise<PluginsLook>;
 }
 
 /** Reads the configuration as a start would, the keys of plugins included. Throws `config_invalid`, `secret_invalid`. */
-export async function checkProject(options: TaskOptions): Promise<CheckedProject> {
+export async function checkProject(options: CheckOptions): Promise<CheckedProject> {
   const { project, mode, environment } = options;
   const loaded = loadConfig({ project, mode, environment, servesNothing: true });
   const { checkPlugins } = await import('./runtime/loading/assemble-once.ts');
-  const { warnings, ...checked } = await bounded(options, loaded, () => checkPlugins({ ...options, loaded }));
+  const { end: _, ...unwatched } = options;
+  const watched = options.builtInOnly === true ? unwatched : options;
+  const { warnings, ...checked } = await bounded(watched, loaded, () => checkPlugins({ ...options, loaded }));
   const { accounts, secretVariables } = checked;
   return { loaded, warnings: [...loaded.warnings, ...warnings], accounts, secretVariables };
 }
@@ -90,6 +96,9 @@ export async function untrustedFiles(options: TaskOptions): Promise<readonly Unt
   const files = await import('./runtime/loading/untrusted-files.ts');
   return files.untrustedFiles(options);
 }
+
+export const lookAtPlugins: TaskModule['lookAtPlugins'] = async (options) =>
+  (await import('./runtime/loading/look-at-plugins.ts')).lookAtPlugins(options);
 
 /** Throws what the configuration throws, and `plugin_failed` for an adapter that cannot be loaded. */
 export async function checkEndpoint(options: EndpointCheckOptions): Promise<EndpointCheck> {

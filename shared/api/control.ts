@@ -80,6 +80,14 @@ export interface ToldExit extends Omit<ExitRecord, 'run' | 'wasUp' | 'durationMs
 /** Why a worker drains: stop, restart, replacement of its supervisor, an end by itself, or an address that cannot be served. */
 export type DrainKind = 'stop' | 'restart' | 'replace' | 'worker' | 'fail';
 
+/** Accounts that are enabled. */
+export interface AccountsStatus {
+  readonly total: number;
+  readonly online: number;
+  /** Some of those that are not online, the longest first. */
+  readonly others: readonly { readonly name: string; readonly state: string; readonly since: string }[];
+}
+
 /** Answer of `status`, from supervisors and workers alike. Fields unknown to the sender are null. */
 export interface RuntimeStatus {
   /** A state of the supervisor's machine. A worker without a supervisor is `starting`, `running` or `draining`. */
@@ -117,6 +125,10 @@ export interface RuntimeStatus {
     readonly nextStartAt: string | null;
   } | null;
   readonly exits: readonly ToldExit[];
+  /** Dead letters; of the outbox also sends of unknown outcome. Null if they cannot be counted. Only a worker tells them. */
+  readonly dead?: { readonly inbox: number; readonly outbox: number } | null;
+  /** Null while no generation serves. Only a worker tells them. */
+  readonly accounts?: AccountsStatus | null;
   readonly log: string | null;
   readonly mode: string;
   readonly notes: readonly string[];

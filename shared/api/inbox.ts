@@ -19,6 +19,8 @@ export const inboxItemSchema = Type.Object(
     state: Type.Enum(INBOX_STATES),
     receivedAt: Type.Optional(nullableText),
     capability: Type.Optional(nullableText),
+    /** The handler that made the item dead. */
+    failedHandler: Type.Optional(nullableText),
     /** The following fields only with full scope. */
     deliveryId: Type.Optional(Type.String()),
     lane: Type.Optional(Type.String()),

@@ -18,7 +18,11 @@ export const readinessCheckSchema = Type.Object({
   remediation: Type.String(),
 });
 
+/** Tells a report from any other answer with `ready`. */
+export const READINESS_SCHEMA = 'svc.readiness/1';
+
 export const readinessReportSchema = Type.Object({
+  schema: Type.Literal(READINESS_SCHEMA),
   ready: Type.Boolean(),
   state: Type.Union([
     Type.Literal('starting'),

@@ -40,6 +40,13 @@ const withheld = new Map<string, string>();
 /** Names that were restored once, because a schema showed that they are not secret. */
 const cleared = new Set<string>();
 
+/** Variables that the owner of this process handed down apart from its environment: they may be secret. */
+const handed = new Map<string, string>();
+
+export function takeHanded(variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) if (process.env[name] === undefined) handed.set(name, value);
+}
+
 /** Removes secrets from process.env, and variables that may be secret. A later call restores those that are not. */
 export function keepFromChildren({ secret, unjudged }: SecretVariables): void {
   const wanted = new Set([...secret, ...[...unjudged].filter((name) => !cleared.has(name))]);
@@ -50,7 +57,7 @@ export function keepFromChildren({ secret, unjudged }: SecretVariables): void {
     cleared.add(name);
   }
   for (const name of wanted) {
-    const value = process.env[name];
+    const value = process.env[name] ?? handed.get(name);
     if (value === undefined) continue;
     withheld.set(name, value);
     delete process.env[name];
@@ -58,7 +65,8 @@ export function keepFromChildren({ secret, unjudged }: SecretVariables): void {
 }
 
 /** Names of the removed variables. /proc still shows their initial values to this user and root. */
-export const withheldVariables = (): readonly string[] => [...withheld.keys()].toSorted();
+export const withheldVariables = (): readonly string[] =>
+  [...withheld.keys()].filter((name) => !handed.has(name)).toSorted();
 
 /** Merges the process environment and `.env`. Throws `secret_invalid` if others can read `.env`, `config_invalid` if it cannot be read. */
 export function projectEnvironment({ file, mode, environment }: EnvironmentOptions): ProjectEnvironment {

@@ -3,6 +3,7 @@
 // No library is used: the existing ones compare keys of any length, suggest distant words, and describe types without their bounds.
 import type { ErrorObject } from 'ajv';
 import { blankBehind, dotted, type Finding, pointerTo, printable } from './fault.ts';
+import { nearValue } from './near-value.ts';
 import { nearest } from './nearest.ts';
 import type { ResolvedReference } from './resolve.ts';
 import { expectation, isRecord, type JsonSchema, schemaOfKey } from './schema/json-schema.ts';
@@ -34,7 +35,10 @@ function explainOne(error: ErrorObject, context: Explained, guesses: boolean): F
   const schema = schemaAt(context.root, path);
   if (error.keyword === 'additionalProperties') {
     const key = pointerTo(path, String(params['additionalProperty']));
-    return guesses ? unknownKey(key, schema, context.root) : { path: key, message: 'is not a key here' };
+    const value = valueAt(context.value, key);
+    return guesses
+      ? unknownKey(key, { schema, root: context.root, value })
+      : { path: key, message: 'is not a key here' };
   }
   if (error.keyword === 'required') {
     const key = String(params['missingProperty']);
@@ -66,7 +70,8 @@ function wrongValue(
   const [, key] = /^(\w+):\S/.exec(String(found.reference?.text ?? found.value)) ?? [];
   if (key !== undefined && schema.properties?.[key] !== undefined) return { path, message: message + blankBehind(key) };
   const words = (schema.enum ?? []).map(String);
-  const suggestion = origin === undefined && typeof found.value === 'string' ? nearest(found.value, words) : undefined;
+  const word = typeof found.value === 'string' ? nearest(found.value, words) : undefined;
+  const suggestion = origin === undefined ? (word ?? nearValue(found.value, schema)) : undefined;
   return suggestion === undefined ? { path, message } : { path, message, suggestion };
 }
 
@@ -77,8 +82,16 @@ export function originOf({ names, taken }: ResolvedReference): string {
   return `the ${taken.length > 0 ? 'value' : 'default'} of ${shown}${all.length > SHOWN_NAMES ? ' and others' : ''}`;
 }
 
-/** A key that the schema does not know. Suggests the nearest key of its group, or the same key elsewhere. */
-export function unknownKey(path: string, schema: JsonSchema | undefined, root: JsonSchema | undefined): Finding {
+export interface UnknownKey {
+  /** The schema of its group. */
+  readonly schema: JsonSchema | undefined;
+  /** The schema in which the key is looked for elsewhere. */
+  readonly root?: JsonSchema;
+  readonly value?: unknown;
+}
+
+/** A key that the schema does not know. Suggests the nearest key of its group, or the same key elsewhere, if the value fits there. */
+export function unknownKey(path: string, { schema, root, value }: UnknownKey): Finding {
   const key = path
     .slice(path.lastIndexOf('/') + 1)
     .replaceAll('~1', '/')
@@ -92,25 +105,42 @@ export function unknownKey(path: string, schema: JsonSchema | undefined, root: J
   }
   const known = Object.keys(schema?.properties ?? {});
   const near = nearest(key, known);
-  const suggestion = near === undefined ? elsewhere(root, key, '') : dotted(pointerTo(group, near));
+  const suggestion = near === undefined ? elsewhere(root, { key, value }, '') : dotted(pointerTo(group, near));
   const message =
     suggestion === undefined ? `is not a key here; known are ${known.join(', ') || 'none'}` : 'is not a key here';
   return suggestion === undefined ? { path, message } : { path, message, suggestion };
 }
 
-function elsewhere(schema: JsonSchema | undefined, key: string, at: string): string | undefined {
+interface Sought {
+  readonly key: string;
+  readonly value: unknown;
+}
+
+function elsewhere(schema: JsonSchema | undefined, sought: Sought, at: string): string | undefined {
   for (const [name, inner] of Object.entries(schema?.properties ?? {})) {
     const path = at === '' ? name : `${at}.${name}`;
-    if (name === key) return path;
-    const deeper = elsewhere(inner, key, path);
+    if (name === sought.key && isLike(sought.value, inner)) return path;
+    const deeper = elsewhere(inner, sought, path);
     if (deeper !== undefined) return deeper;
   }
   return undefined;
 }
 
+/** Whether a value has the shape of this schema. An empty list or group has none, so it was not meant for a key elsewhere. */
+function isLike(value: unknown, schema: JsonSchema): boolean {
+  const { type, items, properties = {} } = schema;
+  if (Array.isArray(value))
+    return type === 'array' && items !== undefined && value.length > 0 && isLike(value[0], items);
+  if (isRecord(value)) {
+    const keys = Object.keys(value);
+    return type === 'object' && keys.length > 0 && keys.every((key) => Object.hasOwn(properties, key));
+  }
+  return value !== null && value !== undefined && type !== 'array' && type !== 'object';
+}
+
 const LOOKS_TYPED = /^(-?\d{1,30}(\.\d{1,30})?|true|false)$/;
 
-function show(value: unknown): string {
+export function show(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (isRecord(value)) return 'a group of keys';

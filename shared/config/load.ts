@@ -99,7 +99,7 @@ export function loadConfig({ project, mode, environment, servesNothing = false }
       ...trust.warnings,
       ...variables.warnings,
       ...resolved.warnings,
-      ...checked.warnings.map((finding) => warningLine(finding, placesOf(yaml))),
+      ...[...yaml.warnings, ...checked.warnings].map((finding) => warningLine(finding, placesOf(yaml))),
     ],
     secrets: [...resolved.secrets],
     environment: variables.values,
@@ -125,7 +125,12 @@ function readFile(path: string): YamlTree {
   const message = read.kind === 'absent' ? 'is not there; `svc init` makes one' : read.reason;
   const place = read.kind === 'refused' && read.place !== undefined ? { place: read.place } : {};
   return (
-    refuse([{ path: '', message, ...place }], { places: new Map() }) ?? { value: {}, findings: [], places: new Map() }
+    refuse([{ path: '', message, ...place }], { places: new Map() }) ?? {
+      value: {},
+      findings: [],
+      warnings: [],
+      places: new Map(),
+    }
   );
 }
 

@@ -5,17 +5,23 @@
 //   YAML-2  Any text up to 1 MiB is answered in under a second. Tokens are counted before a tree is built, and aliases count their copies.
 //   YAML-3  An empty value (`key:`) is null. The reader decides its meaning.
 import { Composer, type CST, type Document, isAlias, isMap, isScalar, isSeq, Lexer, type Node, Parser } from 'yaml';
-import { blankBehind, type Finding, type Place, pointerTo } from './fault.ts';
+import { type Finding, type Place, pointerTo } from './fault.ts';
+import { ANCHOR, firstProblem, hiddenText, inQuotes, TAGS } from './yaml-words.ts';
 
 const LARGEST_DEPTH = 64;
 const MOST_ALIASES = 100;
 const MOST_TOKENS = 100_000;
 const MOST_NODES = 100_000;
+const MOST_WARNINGS = 20;
+/** How far behind an empty value is looked. */
+const LONGEST_REST = 20;
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
 export interface YamlTree {
   readonly value: unknown;
   readonly findings: readonly Finding[];
+  /** Values that are empty, although a text seems to stand there. */
+  readonly warnings: readonly Finding[];
   /** Line and column of every path. */
   readonly places: ReadonlyMap<string, Place>;
 }
@@ -31,14 +37,18 @@ export function readYaml(text: string): YamlTree {
   if (control >= 0) report(control, 'control characters are not taken');
   const tokens = control >= 0 ? undefined : tokenize(text, report);
   const document = tokens === undefined ? undefined : composeOne(tokens, { report, text });
-  if (document === undefined) return { value: undefined, findings, places: new Map() };
+  if (document === undefined) return { value: undefined, findings, warnings: [], places: new Map() };
   const places = new Map<string, Place>([['', { line: 1, column: 1 }]]);
-  const value = new Walk(document, { report, place: (path, offset) => places.set(path, placeAt(offset)) }).value(
-    document.contents,
-    '',
-    0,
-  );
-  return { value, findings, places };
+  const warnings: Finding[] = [];
+  // Behind a fault of the text the values are guesses.
+  const isBroken = findings.length > 0;
+  const walk = new Walk(document, {
+    text,
+    report: isBroken ? () => {} : report,
+    warn: (path, message) => void (warnings.length < MOST_WARNINGS && warnings.push({ path, message })),
+    place: (path, offset) => places.set(path, placeAt(offset)),
+  });
+  return { value: walk.value(document.contents, '', 0), findings, warnings, places };
 }
 
 type Report = (offset: number, message: string, path?: string) => void;
@@ -105,26 +115,15 @@ function composeOne(tokens: readonly CST.Token[], { report, text }: Source): Doc
   const documents = [...composer.compose(tokens, true)];
   const [first, second] = documents;
   if (second !== undefined) report(second.range?.[0] ?? 0, 'holds a second document; only one is taken');
-  for (const problem of [...(first?.errors ?? []), ...(first?.warnings ?? [])])
-    report(
-      problem.pos[0],
-      `is not valid YAML: ${problem.message.split('\n')[0] ?? ''}${missingBlank(text, problem.pos[0])}`,
-    );
+  const problem = firstProblem([...(first?.errors ?? []), ...(first?.warnings ?? [])], text);
+  if (problem !== undefined) report(problem.offset, problem.message);
   return first;
 }
 
-const LONGEST_LOOK = 200;
-
-/** Detects a missing space in `key:value`, which YAML reads as one word and reports as another error. */
-function missingBlank(text: string, offset: number): string {
-  const begin = Math.max(text.lastIndexOf('\n', offset - 1) + 1, offset - LONGEST_LOOK);
-  const line = text.slice(begin, offset + LONGEST_LOOK).split('\n', 1)[0] ?? '';
-  const [, key] = /(?:^\s*(?:- +)*|[{,]\s*)([A-Za-z_]\w{0,60}):(?![\s/,}\]]|$)/.exec(line) ?? [];
-  return key === undefined ? '' : blankBehind(key);
-}
-
 interface WalkPorts {
+  readonly text: string;
   readonly report: Report;
+  warn(path: string, message: string): void;
   place(path: string, offset: number): void;
 }
 
@@ -148,7 +147,7 @@ class Walk {
       return this.#refuse(at, `holds more than ${MOST_NODES} values`, this.#nodes === MOST_NODES + 1);
     if (depth > LARGEST_DEPTH) return this.#refuse(at, `nests deeper than ${LARGEST_DEPTH} levels`);
     if (isAlias(node)) return this.#alias(node, path, depth);
-    if (isTagged(node)) return this.#refuse(at, 'YAML tags are not taken');
+    if (isTagged(node)) return this.#refuse(at, TAGS);
     if (isMap(node)) return this.#map(node.items, path, depth);
     if (isSeq(node)) return node.items.map((item, index) => this.#item(item, pointerTo(path, index), depth));
     return isScalar(node) ? this.#scalar(node.value, at, path) : null;
@@ -161,14 +160,18 @@ class Walk {
       return this.#refuse(at, `expands more than ${MOST_ALIASES} aliases`, this.#aliases === MOST_ALIASES + 1);
     const target = node.resolve(this.#document);
     return target === undefined
-      ? this.#refuse(at, 'refers to an anchor that does not exist')
+      ? this.#refuse(at, `refers to an anchor that does not exist${inQuotes('*')}`)
       : this.value(target, path, depth + 1);
   }
 
   #item(item: unknown, path: string, depth: number): unknown {
     const node = item as Node | null;
-    this.#ports.place(path, node?.range?.[0] ?? 0);
-    return this.value(node, path, depth + 1);
+    const at = node?.range?.[0] ?? 0;
+    this.#ports.place(path, at);
+    const hidden = this.#hidden(node, at);
+    if (hidden === undefined) return this.value(node, path, depth + 1);
+    this.#ports.report(at, hidden, path);
+    return null;
   }
 
   #map(items: readonly { key: unknown; value: unknown }[], path: string, depth: number): unknown {
@@ -185,10 +188,25 @@ class Walk {
       else {
         const inner = pointerTo(path, name);
         this.#ports.place(inner, at);
-        out[name] = this.value(pair.value as Node | null, inner, depth + 1);
+        const node = pair.value as Node | null;
+        const hidden = this.#hidden(node, node?.range?.[0] ?? key?.range?.[1] ?? at);
+        if (hidden !== undefined) this.#ports.warn(inner, hidden);
+        out[name] = this.value(node, inner, depth + 1);
       }
     }
     return out;
+  }
+
+  /** What hides the text of an empty value. An item of a list is never left empty on purpose; a key may be, with a comment behind it. */
+  #hidden(node: Node | null, at: number): string | undefined {
+    if (isAlias(node) || (node !== null && (!isScalar(node) || node.value !== null))) return undefined;
+    if (node?.anchor !== undefined) return ANCHOR;
+    return hiddenText(
+      this.#ports.text
+        .slice(at, at + LONGEST_REST)
+        .replace(/^:/, '')
+        .split('\n', 1)[0] ?? '',
+    );
   }
 
   #scalar(value: unknown, at: number, path: string): unknown {

@@ -1,4 +1,4 @@
-// Formats a line of the runtime log for people: time, level, message, then the remaining fields. Pure.
+// Formats a line of the runtime log for people: date and time as `--since` takes them, level, message, then the remaining fields. Pure.
 import { LOG_LEVELS } from './log-level.ts';
 import { escapeText } from './redaction.ts';
 
@@ -9,6 +9,7 @@ export interface LogPaint {
   dim(text: string): string;
 }
 
+const ISO_CHARACTERS = '2026-01-31T12:00:00.000Z'.length;
 const HIDDEN: ReadonlySet<string> = new Set(['level', 'time', 'msg', 'project', 'runtimeId', 'process', 'pid']);
 
 /** Formats one line. A line that is no JSON object (a crash of Node, output of a child) is returned escaped. */
@@ -25,9 +26,9 @@ export function formatLogLine(line: string, paint: LogPaint): string {
     typeof err === 'object' && err !== null && 'stack' in err && typeof err.stack === 'string'
       ? `\n${indent(err.stack)}`
       : '';
-  const clock = typeof time === 'string' ? time.slice(11, 23) : '';
+  const when = typeof time === 'string' ? time.slice(0, ISO_CHARACTERS) : '';
   return (
-    [paint.dim(escapeText(clock)), colored(String(level), paint), escapeText(String(msg ?? '')), ...rest].join(' ') +
+    [paint.dim(escapeText(when)), colored(String(level), paint), escapeText(String(msg ?? '')), ...rest].join(' ') +
     stack
   );
 }

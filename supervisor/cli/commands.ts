@@ -18,6 +18,7 @@ const outbox: CommandEntry['load'] = () => import('./commands/outbox.ts');
 const endpoints: CommandEntry['load'] = () => import('./commands/endpoints.ts');
 const ingress: CommandEntry['load'] = () => import('./commands/ingress.ts');
 const webhooks: CommandEntry['load'] = () => import('./commands/webhooks.ts');
+const tasks: CommandEntry['load'] = () => import('./commands/tasks.ts');
 const service: CommandEntry['load'] = () => import('./commands/service/control.ts');
 
 export const COMMANDS: readonly CommandEntry[] = [
@@ -73,6 +74,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('outbox replay', 'Puts a dead or unknown item back in line', outbox),
   entry('outbox hold', 'Keeps a send from its platform', outbox),
   entry('outbox drop', 'Gives an item up', outbox),
+  entry('tasks list', 'Lists waiting tasks and next times', tasks),
+  entry('tasks cancel', 'Takes a waiting task away', tasks),
   entry('endpoints list', 'Lists endpoints with state and last error', endpoints),
   entry('endpoints show', 'Shows one endpoint', endpoints),
   entry('endpoints enable', 'Opens an endpoint', endpoints),

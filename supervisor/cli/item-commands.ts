@@ -3,6 +3,7 @@ import { EXIT } from '../../shared/process/exit-codes.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Command, CommandContext, CommandOption } from './command.ts';
 import { askItems, type Item, type ItemChange, type StoreName } from './connect/item-source.ts';
+import { changeMany, listCauses, selectionOptions, selectsMany } from './item-causes.ts';
 import { countOption, textArgument, textOption, wordOption } from './options.ts';
 import { shown } from './output/printable.ts';
 
@@ -21,8 +22,8 @@ export const itemCommands = (store: ItemStoreWords): Command[] => [
   list(store),
   show(store),
   replay(store),
-  reasoned(store, 'hold'),
-  reasoned(store, 'drop'),
+  hold(store),
+  drop(store),
 ];
 
 const list = ({ noun, states, since }: ItemStoreWords): Command => ({
@@ -34,9 +35,11 @@ const list = ({ noun, states, since }: ItemStoreWords): Command => ({
     { flags: '--endpoint <id>', description: 'Only items of this endpoint' },
     { flags: '--limit <n>', description: 'Items a page, 1 to 200', default: 50 },
     { flags: '--after <cursor>', description: 'The page after the one that named this cursor' },
+    { flags: '--causes', description: 'Dead items by cause instead' },
   ],
-  examples: [`svc ${noun} list`, `svc ${noun} list --state dead --json`],
+  examples: [`svc ${noun} list`, `svc ${noun} list --state dead --json`, `svc ${noun} list --causes`],
   async run(context, _args, options) {
+    if (options['causes'] === true) return listCauses(context, noun, options);
     const { print, json } = context;
     const request = {
       state: wordOption(options, 'state', states),
@@ -87,18 +90,26 @@ const show = ({ noun }: ItemStoreWords): Command => ({
 const replay = ({ noun, answers, question }: ItemStoreWords): Command => ({
   noun,
   verb: 'replay',
-  args: '<id>',
+  args: '[id]',
   summary:
     noun === 'inbox'
-      ? 'Puts a dead item back in line'
-      : 'Puts a dead send back in line, or settles one whose end is unknown',
-  options: [answerOption(answers, question)],
-  examples: [`svc ${noun} replay 0190f5a2-…`, `svc ${noun} replay 0190f5a2-… --answer done`],
+      ? 'Puts a dead item back in line, or all of a cause'
+      : 'Puts a dead send back in line, or settles one whose end is unknown; or all of a cause',
+  options: [answerOption(answers, question), ...selectionOptions(noun)],
+  examples: [
+    `svc ${noun} replay 0190f5a2-…`,
+    `svc ${noun} replay 0190f5a2-… --answer done`,
+    `svc ${noun} replay --code ${EXAMPLE_CODE[noun]}`,
+  ],
   async run(context, [id], options) {
     const answer = wordOption(options, 'answer', answers);
+    if (selectsMany(noun, id, options))
+      return changeMany(context, noun, { change: { action: 'replay', answer }, options });
     return change(context, { noun, id: textArgument(id, '<id>'), change: { action: 'replay', answer } });
   },
 });
+
+const EXAMPLE_CODE = { inbox: 'handler_failed', outbox: 'platform_refused' } as const;
 
 const answerOption = (answers: readonly string[], question: string): CommandOption => ({
   flags: '--answer <answer>',
@@ -118,22 +129,47 @@ const ENDS = {
   },
 } as const;
 
-const reasoned = ({ noun }: ItemStoreWords, action: 'hold' | 'drop'): Command => ({
+const REASON: CommandOption = { flags: '--reason <text>', description: 'Kept with the event (needed)' };
+
+const hold = ({ noun }: ItemStoreWords): Command => ({
   noun,
-  verb: action,
+  verb: 'hold',
   args: '<id>',
-  summary: ENDS[action][noun],
-  options: [{ flags: '--reason <text>', description: 'Kept with the event (needed)' }],
-  examples: [`svc ${noun} ${action} 0190f5a2-… --reason "${ENDS[action].reason}"`],
+  summary: ENDS.hold[noun],
+  options: [REASON],
+  examples: [`svc ${noun} hold 0190f5a2-… --reason "${ENDS.hold.reason}"`],
   async run(context, [id], options) {
-    const reason = textOption(options, 'reason');
-    if (reason === undefined)
-      throw new SvcError('usage', '--reason is needed', {
-        hint: `svc ${noun} ${action} <id> --reason "${ENDS[action].reason}"`,
-      });
-    return change(context, { noun, id: textArgument(id, '<id>'), change: { action, reason } });
+    const reason = reasonIn(options, noun, 'hold');
+    return change(context, { noun, id: textArgument(id, '<id>'), change: { action: 'hold', reason } });
   },
 });
+
+const drop = ({ noun }: ItemStoreWords): Command => ({
+  noun,
+  verb: 'drop',
+  args: '[id]',
+  summary: `${ENDS.drop[noun]}, or all of a cause`,
+  options: [REASON, ...selectionOptions(noun)],
+  examples: [
+    `svc ${noun} drop 0190f5a2-… --reason "${ENDS.drop.reason}"`,
+    `svc ${noun} drop --code ${EXAMPLE_CODE[noun]} --since 2d --reason "too old"`,
+  ],
+  async run(context, [id], options) {
+    const isMany = selectsMany(noun, id, options);
+    const reason = reasonIn(options, noun, 'drop');
+    if (isMany) return changeMany(context, noun, { change: { action: 'drop', reason }, options });
+    return change(context, { noun, id: textArgument(id, '<id>'), change: { action: 'drop', reason } });
+  },
+});
+
+/** Throws `usage` if there is none. */
+function reasonIn(options: Readonly<Record<string, unknown>>, noun: StoreName, action: 'hold' | 'drop'): string {
+  const reason = textOption(options, 'reason');
+  if (reason !== undefined) return reason;
+  throw new SvcError('usage', '--reason is needed', {
+    hint: `svc ${noun} ${action} <id> --reason "${ENDS[action].reason}"`,
+  });
+}
 
 interface Change {
   readonly noun: StoreName;

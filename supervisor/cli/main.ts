@@ -10,7 +10,7 @@ import type { CommandContext, HostClient } from './command.ts';
 import { COMMANDS, type CommandEntry, loadCommand, nouns, verbsOf } from './commands.ts';
 import { printable, printableJson } from './output/printable.ts';
 import { createPrinter } from './output/printer.ts';
-import { unknownWord } from './output/usage-error.ts';
+import { unknownCommand, unknownWord } from './output/usage-error.ts';
 import { findProject, workingFolder } from './project-lookup.ts';
 
 /** Saved before project code is loaded, which may replace them. */
@@ -71,7 +71,7 @@ function sharedOptionsLast(argv: readonly string[]): readonly string[] {
 /** Throws `usage` with the nearest word. */
 function findCommand([noun = '', verb]: readonly string[]): CommandEntry | 'help' {
   const ofNoun = COMMANDS.filter((command) => command.noun === noun);
-  if (ofNoun.length === 0) throw unknownWord('command', noun, nouns());
+  if (ofNoun.length === 0) throw unknownCommand(noun, COMMANDS);
   const alone = ofNoun.find((command) => command.verb === undefined);
   if (alone !== undefined) return alone;
   if (verb === '--help' || verb === '-h') return 'help';

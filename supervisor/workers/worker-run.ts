@@ -67,13 +67,14 @@ export class WorkerRun {
     return `signal SIGKILL: ${killedFromOutside(this.#oomKills, oomKills())}`;
   }
 
-  /** Builds the record of the exit. `detail` is the reason for our kill, else the worker's or Node's last message, else the code or signal. */
+  /** Builds the record of the exit. `detail` is the reason for our kill (with what kept it from being up), else the worker's or Node's last message, else the code or signal. */
   ended(exit: WorkerExit, { wasUp, asked, lastLines }: EndFacts): ExitRecord {
     const { code, signal } = exit;
     const { run, pid, runtimeId, failure } = this.#facts;
     const fatal = lastLines.findLast((line) => line.startsWith('FATAL ERROR: '))?.slice(0, LAST_WORD_CHARACTERS);
     const how = signal === null ? `exit code ${code}` : signal === 'SIGKILL' ? this.#outside() : `signal ${signal}`;
     const plain = `${how}${wasUp ? '' : ' before it was up'}`;
+    const killedFor = [this.#killedFor, wasUp ? null : failure].filter(Boolean).join(': ');
     return {
       run,
       pid,
@@ -82,7 +83,7 @@ export class WorkerRun {
       code,
       signal,
       reason: exitReason(countedExit(exit, asked, this.#killedFor !== undefined), wasUp || asked !== undefined),
-      detail: this.#killedFor ?? failure ?? fatal ?? plain,
+      detail: (this.#killedFor === undefined ? failure : killedFor) ?? fatal ?? plain,
       wasUp,
       durationMs: bootClock() - this.#startedAt,
       lastLines,
@@ -108,14 +109,14 @@ function learned(message: WorkerMessage): Partial<WorkerFacts> {
       return { runtimeId: message.runtimeId, version: message.version };
     case 'up': {
       const { host, port } = message;
-      return { address: host === null || port === null ? null : { host, port }, progress: null };
+      return { address: host === null || port === null ? null : { host, port }, progress: null, failure: null };
     }
     case 'progress':
       return { progress: message.what };
     case 'ready':
       return { ready: message.ready, generation: message.generation, reasons: message.reasons };
     case 'failure':
-      return { failure: message.message };
+      return { failure: message.message, reasons: [message.message] };
     case 'prepared':
     case 'settings':
     case 'secrets':

@@ -109,7 +109,7 @@ describe('svc config check', () => {
 
     assert.deepEqual(
       document.faults.map(({ path }) => path),
-      ['/plugins/other/mod'],
+      ['/plugins/gone/use', '/plugins/other/mod'],
     );
   });
 
@@ -119,10 +119,12 @@ describe('svc config check', () => {
       [
         '  remind: { maxDays: none, maxDay: 1 }',
         '  gone: { use: nothing-like-it }',
+        '  later: { use: ./plugins/later }',
         '  echo: { endpoints: [] }',
         '  telegram: { endpoints: [{ id: a }, { id: b, token: "${ONE}", mod: webhook }] }',
         '  irc: {}',
       ].join('\n'),
+      { plugins: { 'later.ts': '' } },
     );
 
     assert.equal(code, EXIT.config);
@@ -131,6 +133,7 @@ describe('svc config check', () => {
       [
         '/plugins/remind/maxDays',
         '/plugins/remind/maxDay',
+        '/plugins/gone/use',
         '/plugins/echo/endpoints',
         '/plugins/telegram/endpoints/0/token',
         '/plugins/telegram/endpoints/1/mod',
@@ -138,8 +141,8 @@ describe('svc config check', () => {
         '/plugins/irc/nick',
       ],
     );
-    assert.match(document.warnings.join('\n'), /svc\.config\.yml:5:11 plugins\.gone\.use names no plugin/);
-    assert.match(notes.join('\n'), /warning: svc\.config\.yml:5:11 plugins\.gone\.use names no plugin/);
+    assert.match(document.warnings.join('\n'), /nothing is at \.\/plugins\/later: .*; compile it first: npm run build/);
+    assert.match(notes.join('\n'), /warning: nothing is at \.\/plugins\/later: /);
   });
 
   it('refuses accounts that can never work, with place and remedy', async (t) => {

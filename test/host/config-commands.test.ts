@@ -79,7 +79,7 @@ describe('svc config check', () => {
     [
       'something far off',
       '  own: {use: nothing-like-it}',
-      /svc\.config\.yml:4:9 .*not an installed package; npm install nothing-like-it/,
+      /svc\.config\.yml:4:9 .*not an installed package; a file of the project begins with \.\/$/m,
     ],
     [
       'a file',

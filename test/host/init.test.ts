@@ -10,9 +10,10 @@ import { parseEnv } from 'node:util';
 import { loadConfig } from '../../shared/config/load.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { command } from '../../supervisor/cli/commands/init.ts';
-import { commandContext, type Output } from '../support/hosts/command-context.ts';
+import { commandContext } from '../support/hosts/command-context.ts';
+import { emptyFolder, type InitRun, init, QUICK } from '../support/hosts/init-run.ts';
 import { type KnownPackage, packageRegistry } from '../support/process/package-registry.ts';
-import { type Cleanup, temporaryProject } from '../support/temporary-project.ts';
+import type { Cleanup } from '../support/temporary-project.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 const TOOLS: readonly KnownPackage[] = [
@@ -20,41 +21,6 @@ const TOOLS: readonly KnownPackage[] = [
   { name: '@types/node', version: '22.12.0' },
 ];
 const THIS_SVC: KnownPackage = { name: 'svc', version: '0.1.0', bin: { svc: 'dist/cli.js' } };
-
-interface Run {
-  readonly folder: string;
-  readonly output: Output;
-  readonly exit: number;
-  readonly read: (name: string) => string;
-}
-
-interface Options {
-  readonly folder?: string;
-  readonly options?: Readonly<Record<string, unknown>>;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly json?: boolean;
-}
-
-async function init(
-  t: Cleanup,
-  { folder = emptyFolder(t), options = {}, env = {}, json = false }: Options = {},
-): Promise<Run> {
-  const { context, output } = commandContext({
-    cwd: folder,
-    json,
-    env: { PATH: process.env['PATH'], HOME: folder, ...env },
-  });
-  const exit = await command.run(context, ['my-bot'], { lockfile: false, ...options });
-  return {
-    folder: join(folder, 'my-bot'),
-    output,
-    exit,
-    read: (name) => readFileSync(join(folder, 'my-bot', name), 'utf8'),
-  };
-}
-
-/** Blanks and a letter beyond ASCII are in the path of every test. */
-const emptyFolder = (t: Cleanup): string => temporaryProject(t, { config: null, prefix: 'svc init ü-' }).path;
 
 describe('svc init', () => {
   it('writes nothing through a link whose target is not there, and names it', async (t) => {
@@ -85,6 +51,7 @@ describe('svc init', () => {
       '.env.example',
       '.gitignore',
       '.npmrc',
+      'README.md',
       'package.json',
       'plugins',
       'svc.config.yml',
@@ -133,6 +100,7 @@ describe('svc init', () => {
       '.env.example',
       '.gitignore',
       '.npmrc',
+      'README.md',
       'package.json',
       'plugins/hello/hello.test.ts',
       'plugins/hello/index.ts',
@@ -278,12 +246,12 @@ describe('svc init', () => {
     const folder = emptyFolder(t);
     const { context } = commandContext({ cwd: folder, json: false, env: {} });
 
-    const exit = await command.run(context, [undefined], { lockfile: false, project: 'there', name: 2026 });
+    const exit = await command.run(context, [undefined], { ...QUICK, project: 'there', name: 2026 });
 
     assert.equal(exit, EXIT.ok);
     assert.equal(existsSync(join(folder, 'svc.config.yml')), false);
     assert.equal(JSON.parse(readFileSync(join(folder, 'there/package.json'), 'utf8')).name, '2026');
-    await assert.rejects(command.run(context, ['here'], { lockfile: false, project: 'there' }), { code: 'usage' });
+    await assert.rejects(command.run(context, ['here'], { ...QUICK, project: 'there' }), { code: 'usage' });
   });
 
   it('says what cannot be written', async (t) => {
@@ -291,12 +259,12 @@ describe('svc init', () => {
     writeFileSync(join(folder, 'file'), '');
     const { context } = commandContext({ cwd: folder, json: false, env: {} });
 
-    await assert.rejects(command.run(context, ['file/sub'], { lockfile: false }), {
+    await assert.rejects(command.run(context, ['file/sub'], QUICK), {
       code: 'refused',
       message: /file\/sub cannot be written: ENOTDIR/,
     });
     // Below /proc the system says that a folder is not there which is: Node's own recursion never ends there.
-    await assert.rejects(command.run(context, ['/proc/of-nobody'], { lockfile: false }), {
+    await assert.rejects(command.run(context, ['/proc/of-nobody'], QUICK), {
       code: 'refused',
       message: /\/proc\/of-nobody cannot be written: E/,
     });
@@ -306,7 +274,7 @@ describe('svc init', () => {
     const folder = emptyFolder(t);
     const { context } = commandContext({ cwd: folder, json: false, env: {} });
 
-    await assert.rejects(command.run(context, [''], { lockfile: false }), {
+    await assert.rejects(command.run(context, [''], QUICK), {
       code: 'usage',
       message: /<folder>|\[folder\]/,
     });
@@ -339,13 +307,13 @@ describe('svc init', () => {
   });
 
   describe('the lockfile', () => {
-    const withRegistry = async (t: Cleanup, packages: readonly KnownPackage[]): Promise<Run> =>
+    const withRegistry = async (t: Cleanup, packages: readonly KnownPackage[]): Promise<InitRun> =>
       init(t, {
         options: { lockfile: true, svc: '^0.1.0' },
         json: true,
         env: { npm_config_registry: await packageRegistry(t, packages), npm_config_fetch_retries: '0' },
       });
-    const lockfileOf = ({ output }: Run): unknown => (output.documents as [{ lockfile: unknown }])[0].lockfile;
+    const lockfileOf = ({ output }: InitRun): unknown => (output.documents as [{ lockfile: unknown }])[0].lockfile;
 
     it('is made by npm, without the address of a registry', async (t) => {
       const run = await withRegistry(t, [...TOOLS, THIS_SVC]);

@@ -142,7 +142,7 @@ describe('readiness', () => {
     await host.call('POST', '/api/endpoints/root/sandbox:sandbox/enable', {});
     await flips(host, true);
 
-    assert.deepEqual([before.state, before.ingress], ['ready', 'open']);
+    assert.deepEqual([before.schema, before.state, before.ingress], ['svc.readiness/1', 'ready', 'open']);
     assert.deepEqual([paused.ready, paused.state, paused.ingress], [true, 'ready', 'paused']);
     assert.deepEqual([disabled.ready, disabled.state], [false, 'not_ready']);
     assert.notEqual(sinceOf(disabled, 'endpoint'), sinceOf(before, 'endpoint'));

@@ -165,7 +165,7 @@ const RULES: readonly Rule[] = [
   room('outbox', ['kysely', 'typebox']),
   room('metrics', ['kysely', 'prom-client'], ['prom-client']),
   room('readiness', ['kysely']),
-  room('handling', ['kysely', 'typebox']),
+  room('handling', ['chrono-node', 'kysely', 'typebox'], ['chrono-node']),
   room('ingress', ['kysely', 'typebox', 'ws']),
   room('runtime', ['croner', 'kysely', 'typebox'], ['tsx', 'chokidar', 'esbuild', 'croner']),
   room('engine', ['kysely']),

@@ -14,6 +14,7 @@ interface Share {
 }
 
 const SHARES = {
+  received: { until: 0.2 }, // requests that were accepted from a held socket, and have not begun
   start: { until: 0.3 },
   event: { until: 0.4, most: 0.1 },
   watch: { until: 0.45, most: 0.05 },

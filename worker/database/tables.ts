@@ -121,6 +121,10 @@ export interface InboxTable {
   operator_changes: Generated<number>;
   /** Deaths of the process while it ran this item. Counted when the item begins again, or is quarantined. */
   deaths: Generated<number>;
+  /** Stable code of the cause of a dead item. Null: not dead, or stored by an older version. */
+  code: string | null;
+  /** The handler that made the item dead. Null if none did. */
+  failed_handler: string | null;
 }
 
 export interface HandlerRunsTable {
@@ -164,6 +168,8 @@ export interface OutboxTable {
   operator_changes: Generated<number>;
   /** 1: an operator has dropped the send. */
   is_dropped: Generated<number>;
+  /** Stable code of the cause of a dead or unknown send. Null: neither, or stored by an older version. */
+  code: string | null;
 }
 
 export interface StartsTable {

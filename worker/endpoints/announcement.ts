@@ -1,5 +1,7 @@
 // Announces the host's commands to the platform of one account: after each change, and every 30 s while the platform does not accept them.
 // A call during that wait replaces the timer, so there is only one.
+
+import { wellFormed } from '../../shared/log/well-formed.ts';
 import type { Timer } from '../../shared/time/clock.ts';
 import { type Core, reasonOf } from '../core/core.ts';
 import { errorCode } from '../sdk/errors.ts';
@@ -30,7 +32,7 @@ export class Announcement {
   /** Never rejects. */
   async tell(listening: Listening): Promise<void> {
     this.#again?.cancel();
-    const commands = listening.commands();
+    const commands = wellFormed(listening.commands());
     const text = JSON.stringify(commands);
     if (text === this.#told) return;
     this.#told = text;

@@ -72,7 +72,7 @@ function faultOfKind(arrival: Fields): string | undefined {
       if (arrival['change'] !== 'joined' && arrival['change'] !== 'left') return "change has to be 'joined' or 'left'";
       return faultOfTexts(arrival, MEMBER);
     case 'other':
-      return faultOfTexts(arrival, OTHER);
+      return isOptional(arrival['fault'], 'string') ? faultOfTexts(arrival, OTHER) : 'fault has to be a text';
     default:
       return 'is none';
   }

@@ -10,8 +10,8 @@
 //
 //   ENDPOINT-MACHINE-1  An account that cannot connect is retried without end, with backoff. An account that the platform refuses (`failed`) waits
 //                       for an operator, so each remedy ends with "enable the account again".
-//   ENDPOINT-MACHINE-2  `degraded`: connected and able to send, but missed messages could not be fetched (`catch_up_failed`) or the adapter reports a
-//                       partial failure. A new reason changes only the last error.
+//   ENDPOINT-MACHINE-2  `degraded`: connected and able to send, but missed messages could not be fetched (`catch_up_failed`), the adapter reports a
+//                       partial failure, or the platform asks for a long wait (`platform_waits`). A new reason changes only the last error.
 //   ENDPOINT-MACHINE-3  The last error and the reconnect count stay after recovery.
 import { backoffDelay, nextFailures } from '../../shared/time/backoff.ts';
 
@@ -30,11 +30,14 @@ export interface EndpointState {
     | undefined;
 }
 
+/** `platform_waits`: the platform has asked for a long wait before the next send. */
+export type TroubleCode = 'catch_up_failed' | 'account_degraded' | 'platform_waits';
+
 export type EndpointEvent =
   | { readonly kind: 'enabled' }
   | { readonly kind: 'disabled' }
   | { readonly kind: 'connected' }
-  | { readonly kind: 'troubled'; readonly code: 'catch_up_failed' | 'account_degraded'; readonly reason: string }
+  | { readonly kind: 'troubled'; readonly code: TroubleCode; readonly reason: string }
   | { readonly kind: 'well' }
   | { readonly kind: 'lost'; readonly reason: string }
   | { readonly kind: 'account_failed'; readonly reason: string; readonly remedy: string }

@@ -1,9 +1,11 @@
 // Runs one account: holds its connection, passes its deliveries to the inbox and makes its sends. Carries out the effects of the endpoint state
 // machine.
 import type { TProperties } from 'typebox';
+import { withProxyNote } from '../../shared/process/proxy-variables.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { sharedAbort, within } from '../../shared/time/abort.ts';
 import type { Timer } from '../../shared/time/clock.ts';
+import { waitText } from '../../shared/time/wait-text.ts';
 import { type Core, reasonOf } from '../core/core.ts';
 import type { FileSource } from '../files/file-source.ts';
 import { errorCode } from '../sdk/errors.ts';
@@ -60,6 +62,7 @@ export interface EndpointRunnerDeps {
   readonly fileUrl: (spec: EndpointSpec, file: FileRef) => string | undefined;
   /** Commands of the serving generation, for platforms with command menus. */
   readonly commands: () => readonly CommandInfo[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly random?: () => number;
 }
 
@@ -80,6 +83,11 @@ export class EndpointRunner {
   #connection: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
   #link: Link<never> | undefined;
   #timer: Timer | undefined;
+  #downSince: number | undefined;
+  /** End of a long wait that the platform has asked for, on the monotonic clock. */
+  #slowed: { readonly until: number; readonly reason: string } | undefined;
+  /** Goes online again if the standing connection has no other trouble. */
+  #recheck: (() => void) | undefined;
   readonly #announcement: Announcement;
   readonly #sockets = new AcceptedSockets();
   readonly #files: SentFiles;
@@ -97,6 +105,10 @@ export class EndpointRunner {
 
   get state(): EndpointState {
     return this.#state;
+  }
+  /** When it last stopped to take sends, over all tries since. Undefined while it takes them, or is disabled. */
+  get downSince(): number | undefined {
+    return this.#downSince;
   }
   get takesDeliveries(): boolean {
     return takesDeliveries(this.#state);
@@ -116,6 +128,26 @@ export class EndpointRunner {
   }
   accountFailed(reason: string, remedy: string): void {
     this.#step({ kind: 'account_failed', reason, remedy });
+  }
+
+  /** Sends wait because the platform has asked for `toldMs`. The account is degraded until they go out again. */
+  slowed(waitMs: number, toldMs: number): void {
+    const { clock } = this.#deps.core;
+    const until = clock.monotonic() + waitMs;
+    if (until <= (this.#slowed?.until ?? 0)) return;
+    const again = new Date(clock.now() + waitMs).toISOString();
+    this.#slowed = { until, reason: `the platform asks to wait ${waitText(toldMs)}: sends go on at ${again}` };
+    this.#tellSlowed();
+    clock.after(waitMs, () => {
+      if (this.#slowed?.until !== until) return;
+      this.#slowed = undefined;
+      this.#recheck?.();
+    });
+  }
+
+  #tellSlowed(): void {
+    if (this.#slowed !== undefined)
+      this.#step({ kind: 'troubled', code: 'platform_waits', reason: this.#slowed.reason });
   }
 
   /**
@@ -189,6 +221,7 @@ export class EndpointRunner {
     const at = { now: core.clock.now(), monotonic: core.clock.monotonic(), random };
     const { state, effects } = stepEndpoint(before, event, at);
     this.#state = state;
+    this.#downSince = takesSends(state) || state.state === 'disabled' ? undefined : (this.#downSince ?? at.now);
     if (!takesDeliveries(state)) this.#sockets.clear();
     if (state.state !== before.state) this.#deps.changed(this.spec, before, state);
     for (const effect of effects) this.#execute(effect);
@@ -226,6 +259,8 @@ export class EndpointRunner {
       if (isOnline) return this.#well(health, { trouble: undefined }, mine);
       isOnline = true;
       mine({ kind: 'connected' });
+      this.#recheck = () => this.#well(health, {}, mine);
+      this.#tellSlowed();
       void this.#catchUp(link, health, mine); // reports its own failure
       void this.announce();
     };
@@ -245,8 +280,12 @@ export class EndpointRunner {
       mine({ kind: 'lost', reason: 'the connection ended' });
     } catch (error) {
       if (errorCode(error) === 'account_failed') mine(this.#failed(error));
-      else mine({ kind: 'lost', reason: reasonOf(this.#deps.core, error) });
+      else mine({ kind: 'lost', reason: this.#lostReason(error) });
     }
+  }
+
+  #lostReason(error: unknown): string {
+    return withProxyNote(reasonOf(this.#deps.core, error), this.#deps.environment);
   }
 
   #failed(error: unknown): EndpointEvent {
@@ -257,7 +296,7 @@ export class EndpointRunner {
   /** Goes online again once no reason for `degraded` remains. */
   #well(health: Health, change: Partial<Health>, mine: (event: EndpointEvent) => void): void {
     Object.assign(health, change);
-    if (health.isBehind || health.trouble !== undefined) return;
+    if (health.isBehind || health.trouble !== undefined || this.#slowed !== undefined) return;
     mine({ kind: 'well' });
   }
 

@@ -1,5 +1,6 @@
 // Follow-ups of a decision about an item: what to wake, what to count, what to log.
 import type { Core } from '../core/core.ts';
+import { tellDead } from '../core/dead-letter-log.ts';
 import type { HandlingDeps } from '../handling/item-ledger.ts';
 import type { EngineOptions } from './engine-options.ts';
 
@@ -23,6 +24,13 @@ export function afterHandling({
       observer.pressRefused?.(endpoint);
       core.log.warn({ endpoint }, 'a button was pressed that is not one of that conversation: refused');
     },
-    handled: (row, outcome) => observer.handled?.(row, outcome),
+    handled: (row, outcome, death) => {
+      if (outcome === 'dead' && death !== undefined) {
+        const { code, handler } = death;
+        tellDead(core, 'inbox', { id: row.id, endpoint: row.endpoint, code, handler });
+      }
+      observer.handled?.(row, outcome);
+    },
+    deadSend: ({ id, endpoint, code }) => tellDead(core, 'outbox', { id, endpoint, code: code ?? '' }),
   };
 }

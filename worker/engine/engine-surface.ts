@@ -23,6 +23,7 @@ export function surfaceOf(
       rate: adapter.rate,
       send: (call) => runner.send(call),
       accountFailed: (reason, remedy) => runner.accountFailed(reason, remedy),
+      slowed: (waitMs, toldMs) => runner.slowed(waitMs, toldMs),
     },
   };
 }

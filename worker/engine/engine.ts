@@ -73,7 +73,7 @@ export class Engine {
   readonly #overlong: OverlongLog;
   readonly #recentSends = new JustCommitted<NewOutboxRow>();
   readonly #quarantineMs = (): number => this.runtime.loaded.config.inbox.quarantineSeconds * 1_000;
-  readonly #holds = (item: Work): boolean => isHeld(item, this.runtime.current?.loaded.config, this.gate.parks);
+  readonly #holds = (item: Work): boolean => isHeld(item, this.runtime.current?.loaded.config, this.gate.holds);
 
   constructor(options: EngineOptions) {
     const { core, observer } = options;
@@ -104,6 +104,7 @@ export class Engine {
     this.endpoints = new Endpoints({
       core,
       files,
+      environment: options.environment,
       fileUrl: ({ adapter }, file) => this.links?.urlOf(file, { config: config(), adapter: adapter.name }),
       commands: () => commandInfos(this.runtime.current),
       logger: (endpoint) => scopedLog(core.log, { endpoint }),
@@ -247,7 +248,7 @@ export class Engine {
 
   #unheardIn(delivery: Delivery): number | undefined {
     const generation = this.runtime.current;
-    if (generation === undefined || this.gate.parks) return undefined;
+    if (generation === undefined || this.gate.holds) return undefined;
     return isForNobody({ dialogs: this.#dialogs, generation }, delivery) ? generation.number : undefined;
   }
 

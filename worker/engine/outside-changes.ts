@@ -11,6 +11,7 @@ import type { LaneRunner } from '../lanes/lane-runner.ts';
 import { laneOf, readSend, type SendHead } from '../outbox/outbox-store.ts';
 
 const LOOK_MS = 1_000;
+const PAGE = 500;
 const TYPES = ['inbox.held', 'inbox.dropped', 'inbox.replayed', 'outbox.held', 'outbox.dropped', 'outbox.replayed'];
 
 export interface OutsideChangesDeps extends InboxRunners {
@@ -19,6 +20,7 @@ export interface OutsideChangesDeps extends InboxRunners {
 }
 
 interface Change {
+  readonly seq: number;
   readonly type: string;
   readonly item: string;
   readonly was: InboxWas;
@@ -53,10 +55,30 @@ export class OutsideChanges {
     const now = await readOutside(core.reader);
     const seen = this.#seen;
     if (seen === undefined || now <= seen) return;
-    const changes = await this.#changesBetween(seen, now);
-    this.#seen = now;
-    for (const change of changes) await this.#follow(change);
-    core.log.warn({ changes: changes.length }, 'items were changed beside this worker, while it did not answer');
+    this.#seen = now; // the next look begins before a long one ends
+    const changes = await this.#followAll(seen, now);
+    core.log.warn({ changes }, 'items were changed beside this worker, while it did not answer');
+  }
+
+  /** Follows a page at a time: a bulk change has many. */
+  async #followAll(seen: number, now: number): Promise<number> {
+    let count = 0;
+    let after = seen;
+    try {
+      for (;;) {
+        const page = await this.#changesBetween(after, now);
+        const last = page.at(-1);
+        if (last === undefined) return count;
+        for (const change of page) await this.#follow(change);
+        this.#reread(page);
+        count += page.length;
+        after = last.seq;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    } catch (error) {
+      this.#seen = after;
+      throw error;
+    }
   }
 
   async #changesBetween(after: number, through: number): Promise<readonly Change[]> {
@@ -64,25 +86,31 @@ export class OutsideChanges {
     const rows = await core.reader.all(
       sql
         .selectFrom('event_log')
-        .select(['type', 'data'])
+        .select(['seq', 'type', 'data'])
         .where('seq', '>', after)
         .where('seq', '<=', through)
         .where('type', 'in', TYPES)
         .where('runtime_id', '!=', core.runtimeId)
-        .orderBy('seq'),
+        .orderBy('seq')
+        .limit(PAGE),
     );
-    return rows.map(({ type, data }) => ({ ...(JSON.parse(data) as Omit<Change, 'type'>), type }));
+    return rows.map(({ seq, type, data }) => ({ ...(JSON.parse(data) as Omit<Change, 'seq' | 'type'>), seq, type }));
+  }
+
+  /** Items that are back in line are read once a page. */
+  #reread(changes: readonly Change[]): void {
+    const { dispatcher, sender } = this.#deps;
+    if (changes.some(({ type }) => type === 'inbox.replayed')) dispatcher.reread();
+    if (changes.some(({ type }) => type === 'outbox.replayed')) sender.reread();
   }
 
   async #follow({ type, item, was }: Change): Promise<void> {
-    const { core, sender } = this.#deps;
+    const { core, sender, inbox } = this.#deps;
     if (type.startsWith('inbox.')) {
       const row = await readItem(core.reader, item);
-      const follow = followInbox(this.#deps);
-      if (row !== undefined && type === 'inbox.replayed') follow.returned(row);
-      else if (row !== undefined) follow.ended({ ...row, state: was });
-    } else if (type === 'outbox.replayed') sender.reread();
-    else {
+      if (row !== undefined && type === 'inbox.replayed') inbox.returned(row);
+      else if (row !== undefined) followInbox(this.#deps).ended({ ...row, state: was });
+    } else if (type !== 'outbox.replayed') {
       const row = await readSend(core.reader, item);
       if (row !== undefined) sender.dropped(laneOf(row.endpoint, row.conversation), item);
     }

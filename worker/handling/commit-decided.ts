@@ -25,5 +25,6 @@ export async function commitDecided(
 export function tellDecided(after: HandlingDeps['after'], decided: Decided): void {
   if (decided.dueAt !== undefined) after.due(decided.dueAt);
   if (decided.counts.length > 0) after.counts(decided.counts);
+  for (const row of decided.dead) after.deadSend(row);
   for (const endpoint of decided.droppedReactions) after.droppedReaction(endpoint);
 }

@@ -13,7 +13,7 @@ import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { ClaimedItem, ItemOutcome } from '../inbox/dispatcher.ts';
 import { retryDelayMs } from '../inbox/inbox-machine.ts';
-import { forgetOnce, holdItem, postponeRun, readRuns, setVerdict } from '../inbox/inbox-store.ts';
+import { type Death, forgetOnce, holdItem, postponeRun, readRuns, setVerdict } from '../inbox/inbox-store.ts';
 import { type Payload, readPayload } from '../inbox/payload.ts';
 import { decideEffects, writtenEffects } from './effects/effects.ts';
 import { readSentMessages } from './effects/sent-messages.ts';
@@ -31,10 +31,13 @@ export async function handleItem(
   generation: GenerationView,
   item: ClaimedItem,
 ): Promise<ItemOutcome> {
-  const outcome = await new ItemHandling(deps, generation, item).handle();
-  if (outcome !== 'gone') deps.after.handled(item.row, outcome);
+  const handling = new ItemHandling(deps, generation, item);
+  const outcome = await handling.handle();
+  if (outcome !== 'gone') deps.after.handled(item.row, outcome, handling.death);
   return outcome;
 }
+
+const deathOf = (handler: string, error: string): Death => ({ code: 'handler_failed', handler, error });
 
 /** The result of one step for the rest of the item. */
 type StepEnd = 'next' | 'stop' | 'wait' | 'ended';
@@ -51,6 +54,10 @@ class ItemHandling {
     this.#ledger = new ItemLedger(deps, generation, item);
   }
 
+  get death(): Death | undefined {
+    return this.#ledger.death;
+  }
+
   async handle(): Promise<ItemOutcome> {
     const outcome = await this.#handle().catch((error: unknown) => this.#ledger.broken(error));
     return this.#ledger.isGone ? 'gone' : outcome;
@@ -64,9 +71,8 @@ class ItemHandling {
     if (!(await this.#ledger.claim())) return 'gone';
     if (await this.#ledger.isPoison())
       return this.#ledger.bury(
-        null,
+        'ended_process',
         `ended the process ${this.#ledger.row.attempts - 1} times before a handler was found`,
-        [],
       );
     try {
       this.#payload = readPayload(this.#ledger.row.kind, this.#ledger.row.payload_version, this.#ledger.row.body);
@@ -75,17 +81,18 @@ class ItemHandling {
       steps = await planItem(plan, this.#ledger.row, this.#payload);
     } catch (error) {
       if (coerceError(error).code === 'storage_unavailable') throw error; // a fault of the storage, not of the item: retried
-      return this.#ledger.bury(null, reasonOf(core, error), []);
+      return this.#ledger.bury('unreadable', reasonOf(core, error));
     }
     if (steps.length === 0) return this.#ledger.finish([], []);
     const runs = this.#ledger.mayHaveRun ? await readRuns(core.reader, this.#ledger.row.id) : [];
-    this.#ledger.deadError = runs.find((run) => run.verdict === 'dead')?.error ?? undefined;
+    const deadRun = runs.find((run) => run.verdict === 'dead');
+    if (deadRun !== undefined) this.#ledger.death = deathOf(deadRun.handler, deadRun.error ?? '');
     const runOf = ({ capability }: PlannedStep) => runs.find(({ handler }) => handler === capability?.keptAs);
     const open = steps.filter((step) => runOf(step)?.verdict == null);
     if (runs.some((run) => run.verdict === 'stop')) return this.#ledger.finish([], []);
     for (const [index, step] of open.entries()) {
       const end = await this.#step(step, { isLast: index === open.length - 1, run: runOf(step) });
-      if (end === 'ended' || this.#ledger.isGone) return this.#ledger.deadError === undefined ? 'done' : 'dead';
+      if (end === 'ended' || this.#ledger.isGone) return this.#ledger.death === undefined ? 'done' : 'dead';
       if (end === 'stop') break;
       if (end === 'wait' && step.isBefore) break;
     }
@@ -172,8 +179,7 @@ class ItemHandling {
         ? [forgetOnce({ item: this.#ledger.row.id, handler: step.capability?.keptAs ?? '' })]
         : []),
     ];
-    const ends =
-      (isLast || run.stopped) && this.#ledger.waitUntil === undefined && this.#ledger.deadError === undefined;
+    const ends = (isLast || run.stopped) && this.#ledger.waitUntil === undefined && this.#ledger.death === undefined;
     if (!ends && statements.length + decided.events.length === 0 && !run.stopped && step.isQuiet) {
       this.#ledger.tell(decided);
       return 'next';
@@ -273,7 +279,7 @@ class ItemHandling {
       verdict: failure.kind,
       error: failure.kind === 'dead' ? failure.reason : null,
     });
-    if (failure.kind === 'dead') this.#ledger.deadError ??= failure.reason;
+    if (failure.kind === 'dead') this.#ledger.death ??= deathOf(handler, failure.reason);
     const ends = isLast && this.#ledger.waitUntil === undefined;
     const closing = ends
       ? this.#ledger.closing([verdict], decided.sends)

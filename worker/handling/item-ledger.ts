@@ -10,6 +10,7 @@ import {
   claimItem,
   claimNextItem,
   countRun,
+  type Death,
   finishItem,
   postponeItem,
   readRuns,
@@ -18,6 +19,7 @@ import { claimLeftItem, setAsideItem } from '../inbox/left-items-store.ts';
 import { commitWith } from '../lanes/claim-ahead.ts';
 import { commitClaiming } from '../lanes/claims.ts';
 import { quarantineMs, quarantineReason } from '../lanes/quarantine.ts';
+import type { NewOutboxRow } from '../outbox/outbox-store.ts';
 import { putDue } from '../timers/due-store.ts';
 import { commitDecided, tellDecided } from './commit-decided.ts';
 import { type Decided, type EffectsOf, eventOf, hasMoved } from './effects/effects.ts';
@@ -56,7 +58,10 @@ export interface HandlingDeps {
     /** The listener's pattern took too long for the text, so the listener misses this item. */
     overlong(listener: ListenerCapability): void;
     failed(failed: HandlerFailed): void;
-    handled(row: InboxRow, outcome: ItemOutcome): void;
+    /** `death`: set if a handler is a dead letter. The item may still wait for others. */
+    handled(row: InboxRow, outcome: ItemOutcome, death: Death | undefined): void;
+    /** A part that cannot be sent was stored as a dead letter. */
+    deadSend(row: NewOutboxRow): void;
   };
 }
 
@@ -93,8 +98,8 @@ export class ItemLedger {
   row: InboxRow;
   /** Earliest next attempt among waiting handlers, in epoch milliseconds. */
   waitUntil: number | undefined;
-  /** Error of the first handler that became a dead letter. */
-  deadError: string | undefined;
+  /** Set once a handler is a dead letter; the first one counts. */
+  death: Death | undefined;
   /** Number of sends of its committed handlers. */
   #sends = 0;
   #isGone = false;
@@ -206,10 +211,10 @@ export class ItemLedger {
   } {
     const at = this.#deps.core.clock.now();
     const { id, attempts } = this.row;
-    if (this.deadError !== undefined) {
-      const data = { item: id, handler: null, attempts, code: 'handler_failed', reason: REASON_IN_STORE };
+    if (this.death !== undefined) {
+      const data = { item: id, handler: null, attempts, code: this.death.code, reason: REASON_IN_STORE };
       return {
-        statements: [buryItem({ id, at, error: this.deadError }), ...more],
+        statements: [buryItem({ id, at, ...this.death }), ...more],
         events: [this.event({ type: 'inbox.dead', data })],
       };
     }
@@ -220,23 +225,16 @@ export class ItemLedger {
   async finish(statements: readonly Statement[], events: readonly NewEvent[]): Promise<ItemOutcome> {
     const closing = this.closing(statements);
     await this.unit('inbox.finished', closing.statements, [...events, ...closing.events]);
-    return this.deadError === undefined ? 'done' : 'dead';
+    return this.death === undefined ? 'done' : 'dead';
   }
 
-  async bury(handler: string | null, reason: string, statements: readonly Statement[]): Promise<ItemOutcome> {
+  /** Ends the item as dead before any handler ran. */
+  async bury(code: string, error: string): Promise<ItemOutcome> {
     const at = this.#deps.core.clock.now();
-    const data = {
-      item: this.row.id,
-      handler,
-      attempts: this.row.attempts,
-      code: 'unreadable',
-      reason: REASON_IN_STORE,
-    };
-    await this.unit(
-      'inbox.buried',
-      [buryItem({ id: this.row.id, at, error: reason }), ...statements],
-      [this.event({ type: 'inbox.dead', data })],
-    );
+    const { id, attempts } = this.row;
+    this.death = { code, handler: null, error };
+    const data = { item: id, handler: null, attempts, code, reason: REASON_IN_STORE };
+    await this.unit('inbox.buried', [buryItem({ id, at, ...this.death })], [this.event({ type: 'inbox.dead', data })]);
     return 'dead';
   }
 

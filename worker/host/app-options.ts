@@ -46,7 +46,7 @@ export interface StopCause {
   readonly reason: string;
 }
 
-/** `up` resolves once the server listens and the first assembly has succeeded or failed. */
+/** The server listens from the beginning. `up` resolves once the first assembly has succeeded or failed. */
 export interface App {
   readonly runtimeId: string;
   readonly up: Promise<void>;

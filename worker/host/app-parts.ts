@@ -31,6 +31,8 @@ import type { EventGateway } from '../http/api/events-api.ts';
 import { webhookNames } from '../ingress/webhook-addresses.ts';
 import { createMetrics, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
 import { readStoredFigures } from '../metrics/stored-figures.ts';
+import { expireGone } from '../outbox/expire-gone.ts';
+import { createOutboxAdmin } from '../outbox/outbox-admin.ts';
 import { DiskBudget } from '../readiness/disk-budget.ts';
 import { Readiness } from '../readiness/readiness.ts';
 import { NextCode } from '../runtime/loading/next-code.ts';
@@ -215,7 +217,11 @@ export class Parts {
       const { inbox, outbox } = config();
       return { bodyDays: inbox.bodyDays, idDays: inbox.idDays, outboxDays: outbox.days };
     };
-    return new Housekeeping(this.core, keep, (now) => files.run(now));
+    const outbox = createOutboxAdmin({ core: this.core, sender: this.engine.sender });
+    return new Housekeeping(this.core, keep, async (now) => {
+      await expireGone(this.core, outbox, { now, days: config().outbox.deadDays });
+      await files.run(now);
+    });
   }
 
   #makeReadiness(): Readiness {

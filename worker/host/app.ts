@@ -1,10 +1,10 @@
-// The composition root: the only file that connects the parts. Parts start in this order and stop in reverse: bound address, database,
-// engine, events, HTTP.
+// The composition root: the only file that connects the parts. Parts start in this order: address, database, engine, events, requests.
 //
-//   APP-1  Up means that the server listens and the first assembly has a result, good or bad. A failed database, a failed plugin or a
-//          missing required account ends no process. Readiness reports it.
+//   APP-1  The server listens before plugins load and the database opens. Probes and the readiness report are answered from then on, other
+//          requests wait until the host is up. Up means that the first assembly has a result, good or bad. A failed database, a failed
+//          plugin or a missing required account ends no process. Readiness reports it.
 //   APP-2  A database that opens later starts everything that needs it.
-//   APP-3  Stop order: ingress closed, streams told, handlers drained, sends ended, accounts, stores. Each step has a time limit and a log
+//   APP-3  Stop order: nothing new begins, streams told, handlers drained, sends ended, accounts, stores. Each step has a time limit and a log
 //          line.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,6 +24,7 @@ import { cutOf } from '../engine/left-at-work.ts';
 import type { HostApi } from '../http/api/host-api.ts';
 import type { NextGeneration, ReloadOptions } from '../http/api/system-api.ts';
 import { createHttpServer, type HttpServer } from '../http/server/server.ts';
+import { StartGate } from '../http/server/start-gate.ts';
 import { accountWarnings } from '../runtime/checks/account-findings.ts';
 import type { Candidate } from '../runtime/loading/assemble.ts';
 import { watchProject } from '../runtime/loading/watch.ts';
@@ -49,7 +50,9 @@ class Host implements App {
   readonly #parts: Parts;
   readonly #http: HttpServer;
   #starting: Promise<void> | undefined;
+  readonly #gate = new StartGate();
   #address: { readonly host: string; readonly port: number } | undefined;
+  #isUp = false;
   #endWatch: (() => Promise<void>) | undefined;
   #looking: NodeJS.Timeout | undefined;
   #stopping: ReturnType<App['stop']> | undefined;
@@ -63,9 +66,10 @@ class Host implements App {
       log: options.log.logger,
       staticDir: consoleFolder(),
       listen: options.listenHandle === undefined ? { host, port } : { handle: options.listenHandle },
+      gate: this.#gate,
     });
     this.up = this.#start();
-    this.up.catch(() => {}); // the caller that awaits `up` gets the error
+    this.up.catch(() => this.#gate.refuse()); // the caller that awaits `up` gets the error
   }
 
   get runtimeId(): string {
@@ -113,7 +117,8 @@ class Host implements App {
       facts.head = head;
     });
     await this.#parts.begin();
-    await this.#http.bind(); // an address in use ends the start before it has any effect
+    this.#address = await this.#http.listen(); // an address in use ends the start before it has any effect
+    this.#log.info({ ...this.#address }, 'listening');
     // Plugins are assembled on this thread while the writer thread opens the database.
     const opened = database.open();
     const first = this.#parts.engine.runtime.assembleFirst();
@@ -129,9 +134,10 @@ class Host implements App {
     }
     this.#refuseBadConfiguration();
     if (facts.draining) return; // asked to stop before it was up
-    this.#address = await this.#http.listen();
+    this.#isUp = true;
     if (this.#isOpen()) await this.#begin(); // the database may have opened meanwhile
     readiness.started();
+    this.#gate.open();
     this.#looking = setInterval(() => readiness.look(), READINESS_LOOK_MS);
     this.#looking.unref();
     if (this.#options.watch) await this.#watch();
@@ -140,7 +146,7 @@ class Host implements App {
     disk.start();
   }
 
-  /** Plugin keys that their schema rejects are an invalid configuration: the process exits with 78 and binds no port. */
+  /** Plugin keys that their schema rejects are an invalid configuration: the process exits with 78. */
   #refuseBadConfiguration(): void {
     const { lastFailure, current } = this.#parts.engine.runtime;
     if (current === undefined && (lastFailure?.code === 'config_invalid' || lastFailure?.code === 'secret_invalid'))
@@ -180,10 +186,10 @@ class Host implements App {
     facts.retention?.start();
     housekeeping.start();
     void this.#parts.media.removeHalves();
-    if (this.#address !== undefined) this.#run();
+    if (this.#isUp) this.#run();
   }
 
-  /** Runs once the server listens, after requests that waited at the socket. */
+  /** Runs once the host is up, after requests that waited for that. */
   #run(): void {
     const { facts, engine } = this.#parts;
     if (!this.#isOpen() || facts.draining) return;
@@ -236,14 +242,15 @@ class Host implements App {
     const step = (name: string, ms: number, work: () => Promise<unknown>): Promise<void> =>
       this.#step({ name, ms, cut: (reason) => add({ name, count: null, reason }) }, work);
     engine.dispatcher.rest(); // new messages are left to the next start: a handler begun now would only be cut
-    await this.#http.stopListening();
+    await this.#http.leaveHeldSocket(left('received'));
     await turns(ANSWER_TURNS); // requests already received are served
     facts.draining = true;
+    this.#http.beginNothing();
+    readiness.draining();
     clearInterval(this.#looking);
     // During a start, parts are still being opened and cannot be closed. So its end is awaited.
     await step('start', left('start'), () => this.up.catch(() => {}));
     await step('event', left('event'), () => this.#tellStopping(end));
-    readiness.draining();
     await step('watch', left('watch'), async () => this.#endWatch?.());
     await step('http', left('http'), async () => this.#http.drain(left('http')));
     await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cutOf(what, count).forEach(add)));
@@ -281,7 +288,7 @@ class Host implements App {
     if (state.kind === 'open') {
       this.#log.info({}, 'database is open');
       // At the first start, `#start` waits for the database. Later it begins here, or the runners continue.
-      if (this.#address !== undefined) void this.#begin().then(() => this.#wakeAll());
+      if (this.#isUp) void this.#begin().then(() => this.#wakeAll());
     } else if (state.kind === 'failed')
       this.#log.error({ code: state.code, reason: state.reason, hint: state.hint }, 'database is not usable');
     this.#parts.readiness.look();

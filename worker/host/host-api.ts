@@ -23,6 +23,7 @@ import { askedOrder } from '../runtime/generations/asked-order.ts';
 import { shownFailure } from '../runtime/generations/last-failure.ts';
 import { createPluginRoutes } from '../runtime/generations/plugin-routes.ts';
 import { createSandboxChat, type SandboxView } from '../sandbox/sandbox-chat.ts';
+import { createTaskControl } from '../timers/task-control.ts';
 import type { AppOptions } from './app-options.ts';
 
 export interface HostApiDeps {
@@ -127,8 +128,9 @@ export function createHostApi(deps: HostApiDeps): HostApi {
         return { ...file, name };
       },
     },
-    inbox: createInboxAdmin({ core, inbox, dispatcher }),
+    inbox: createInboxAdmin({ core, inbox, dispatcher, room: () => inbox.room }),
     outbox: createOutboxAdmin({ core, sender }),
+    tasks: createTaskControl(core),
     endpoints: createEndpointControl(core, engine.endpoints),
     webhooks: createWebhookControl({
       core,

@@ -1,7 +1,9 @@
 // Questions of an operator at the worker's control socket that only the host can answer.
-import type { ToldExit } from '../../shared/api/control.ts';
+import type { AccountsStatus, RuntimeStatus, ToldExit } from '../../shared/api/control.ts';
 import { projectPaths } from '../../shared/files/paths.ts';
 import { refuseUnusableState } from '../../shared/files/state-folder.ts';
+import type { EndpointRunner } from '../endpoints/endpoint-runner.ts';
+import { countDead } from '../metrics/stored-figures.ts';
 import type { NextStart } from '../runtime/runtime.ts';
 import type { Parts } from './app-parts.ts';
 import { refuseBadCode, refuseInFullWindow } from './app-restart.ts';
@@ -10,6 +12,10 @@ import { lastStarts } from './app-status.ts';
 export interface OperatorApi {
   /** Ends of former workers from the ledger of starts, newest last. Empty while the store is not open. */
   exits(): Promise<readonly ToldExit[]>;
+  /** Dead letters. Null if the store cannot be read. */
+  dead(): Promise<RuntimeStatus['dead']>;
+  /** Accounts that are enabled. Null while no generation serves. */
+  accounts(): AccountsStatus | null;
   /**
    * The configuration with which the next worker would start. Throws `state_dir_unsafe`, and `config_invalid` or `secret_invalid` for exit
    * 78.
@@ -24,6 +30,8 @@ export interface OperatorApi {
 
 export const operatorApi = (parts: Parts): OperatorApi => ({
   exits: () => formerExits(parts),
+  dead: async () => (parts.database.state.kind === 'open' ? countDead(parts.core.reader).catch(() => null) : null),
+  accounts: () => (parts.engine.runtime.current === undefined ? null : accountsOf(parts.engine.endpoints.all())),
   checkConfig: async () => {
     refuseUnusableState(projectPaths(parts.options.project));
     return parts.engine.runtime.checkNext();
@@ -31,6 +39,25 @@ export const operatorApi = (parts: Parts): OperatorApi => ({
   checkCode: () => refuseBadCode(parts),
   checkStarts: async () => refuseInFullWindow(await lastStarts(parts)),
 });
+
+const MOST_NAMED = 5;
+
+/** Exported for tests. */
+export function accountsOf(runners: readonly Pick<EndpointRunner, 'spec' | 'state' | 'downSince'>[]): AccountsStatus {
+  const sinceOf = ({ state, downSince = state.since }: Pick<EndpointRunner, 'state' | 'downSince'>): number =>
+    downSince;
+  const enabled = runners.filter(({ state }) => state.state !== 'disabled');
+  const others = enabled.filter(({ state }) => state.state !== 'online').toSorted((a, b) => sinceOf(a) - sinceOf(b));
+  return {
+    total: enabled.length,
+    online: enabled.length - others.length,
+    others: others.slice(0, MOST_NAMED).map((runner) => ({
+      name: runner.spec.name,
+      state: runner.state.state,
+      since: new Date(sinceOf(runner)).toISOString(),
+    })),
+  };
+}
 
 /** Each start records the end of its predecessor, so the oldest row read yields only that. */
 async function formerExits(parts: Parts): Promise<readonly ToldExit[]> {

@@ -23,7 +23,15 @@ import { readStoredSchema } from '../database/stored-schema.ts';
 import type { Writer } from '../database/unit.ts';
 import { lockWriter } from '../database/writer-lock.ts';
 import type { Caller } from '../http/api/caller.ts';
-import type { ItemStore, Page, PageRequest } from '../http/api/items-api.ts';
+import type {
+  BulkResult,
+  CauseGroups,
+  ItemStore,
+  LostState,
+  Page,
+  PageRequest,
+  Selection,
+} from '../http/api/items-api.ts';
 import { createInboxAdmin } from '../inbox/inbox-admin.ts';
 import { createOutboxAdmin } from '../outbox/outbox-admin.ts';
 
@@ -46,6 +54,9 @@ export interface StoredItems {
   readonly file: string;
   page(store: StoreName, request: Omit<PageRequest, 'texts'>): Promise<Page>;
   show(store: StoreName, id: string): Promise<StoredItem>;
+  groups(store: StoreName, state: LostState): Promise<CauseGroups>;
+  /** Changes one page of the selection. */
+  changeMany(store: StoreName, selection: Selection, change: ManyChange): Promise<BulkResult>;
   /** `revision` undefined: changes the item in its current state. */
   change(
     store: StoreName,
@@ -57,6 +68,12 @@ export interface StoredItems {
       readonly answer?: 'again' | 'done' | undefined;
     },
   ): Promise<StoredItem>;
+}
+
+export interface ManyChange {
+  readonly action: 'replay' | 'drop';
+  readonly reason?: string | undefined;
+  readonly answer?: 'again' | 'done' | undefined;
 }
 
 /** Undefined if there is no database. Throws if this version of svc cannot read it. */
@@ -84,8 +101,7 @@ export function openStoredItems({ project, environment }: StoredItemsOptions): S
     },
     show: (store, id) => reading(place, async (stores) => (await stores[store].show(id, true)).item),
     change: async (store, id, { action, revision, reason = '', answer }) => {
-      if (reason.length > MOST_REASON_CHARACTERS)
-        throw invalid(`a reason has 1 to ${MOST_REASON_CHARACTERS} characters`);
+      refuseLong(reason);
       const ask = (stores: Stores): Promise<StoredItem> => {
         const change = { caller: CALLER, revision };
         if (action === 'replay') return stores[store].replay(id, { ...change, answer });
@@ -93,7 +109,20 @@ export function openStoredItems({ project, environment }: StoredItemsOptions): S
       };
       return overStarts(() => writing(place, ask));
     },
+    groups: (store, state) => reading(place, (stores) => stores[store].groups({ state, texts: true })),
+    changeMany: async (store, selection, { action, reason = '', answer }) => {
+      refuseLong(reason);
+      const ask = (stores: Stores): Promise<BulkResult> =>
+        action === 'replay'
+          ? stores[store].replayMany(selection, { caller: CALLER, answer })
+          : stores[store].dropMany(selection, { caller: CALLER, reason });
+      return overStarts(() => writing(place, ask));
+    },
   };
+}
+
+function refuseLong(reason: string): void {
+  if (reason.length > MOST_REASON_CHARACTERS) throw invalid(`a reason has 1 to ${MOST_REASON_CHARACTERS} characters`);
 }
 
 const invalid = (message: string): SvcError => new SvcError('invalid_request', message);

@@ -52,7 +52,8 @@ async function serve(parts: AppParts, request: IncomingMessage, response: Server
   const settings = parts.port.settings();
   setHeaders(response, corsHeaders(request, settings));
   if (parts.isDraining()) response.setHeader('Connection', 'close');
-  const { requestId } = contextOf(request);
+  const { requestId, notStarted } = contextOf(request);
+  if (notStarted !== undefined) throw notStarted;
   const passed = findRoute(parts, request);
   if (passed.found.kind === 'options') {
     const headers = { ...preflightHeaders(request, settings), Allow: passed.found.allow.join(', ') };
@@ -79,7 +80,8 @@ async function run(parts: AppParts, { request, response, passed, match }: Run): 
     await refuseTokenOfStranger(parts, { request, response, match });
     throw refusal;
   });
-  if (parts.isDraining() && route.method !== 'GET') throw new SvcError('draining', 'the host is stopping');
+  const begins = route.method !== 'GET' || route.answers[200] === 'event-stream';
+  if (parts.isDraining() && begins) throw new SvcError('draining', 'the host is stopping');
   const isOurs = isApi(route);
   if (isOurs) checkQuery(passed.target.query, route.query ?? {});
   const { value, bytes } = await readContent(parts, { request, response, match }, caller);

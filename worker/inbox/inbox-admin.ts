@@ -1,4 +1,5 @@
 // Operator actions on the inbox: list, show, replay, hold, drop. Each change records an event and is guarded by the revision that the operator saw.
+import { sql as raw } from 'kysely';
 import { capabilityForDemo } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, maskedText } from '../core/core.ts';
@@ -7,22 +8,28 @@ import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { ItemStore, ReasonedChange } from '../http/api/items-api.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
+import { BULK_ITEMS, type BulkItem, changeInBulk, replayable } from './bulk-change.ts';
+import { readCauseGroups } from './cause-groups.ts';
 import type { Inbox } from './inbox.ts';
 import { type InboxRow, type ItemHead, readRuns } from './inbox-store.ts';
 import { iso, readItemPage, refuseStale, revisionOf, weightOf } from './item-page.ts';
 import {
   dropItem,
+  dropItems,
   dropped,
   held,
   keepFromHandlers,
   REPLAYED,
   readCalled,
   replayItem,
+  replayItems,
   settleCalls,
 } from './operator-store.ts';
 
 export interface InboxAdminDeps extends InboxRunners {
   readonly core: Core;
+  /** How many items the inbox takes back at once. Left out: any number. */
+  readonly room?: () => number;
 }
 
 /** The in-memory state of open items in this process. */
@@ -55,7 +62,7 @@ export const followInbox = ({ inbox, dispatcher }: InboxRunners) => ({
   },
 });
 
-export function createInboxAdmin({ core, ...runners }: InboxAdminDeps): ItemStore {
+export function createInboxAdmin({ core, room = () => BULK_ITEMS, ...runners }: InboxAdminDeps): ItemStore {
   const follow = followInbox(runners);
   const find = async (id: string): Promise<InboxRow> => {
     const exact = sql.selectFrom('inbox').selectAll();
@@ -65,18 +72,18 @@ export function createInboxAdmin({ core, ...runners }: InboxAdminDeps): ItemStor
     if (row === undefined) throw new SvcError('not_found', 'no inbox item has this id', { hint: 'svc inbox list' });
     return row;
   };
+  const headOf = (row: Pick<InboxRow, 'endpoint' | 'correlation_id'>, actor: string) => ({
+    at: core.clock.now(),
+    runtimeId: core.runtimeId,
+    endpoint: row.endpoint,
+    actor,
+    correlationId: row.correlation_id ?? undefined,
+  });
   /** Commits an operator's end of an item, then updates the runners of this process. */
   const end = async (row: InboxRow, change: ReasonedChange, { type, statement, becomes }: End): Promise<UnitAnswer> => {
     refuseStale('inbox item', row, change.revision);
-    const event = {
-      type,
-      at: core.clock.now(),
-      runtimeId: core.runtimeId,
-      endpoint: row.endpoint,
-      actor: change.caller.actor,
-      correlationId: row.correlation_id ?? undefined,
-      data: { item: row.id, reason: maskedText(core, change.reason), was: row.state },
-    } as const;
+    const data = { item: row.id, reason: maskedText(core, change.reason), was: row.state };
+    const event = { ...headOf(row, change.caller.actor), type, data } as const;
     const answer = await core.writer.commit({
       name: type === 'inbox.held' ? 'inbox.hold' : 'inbox.drop',
       statements: [
@@ -118,20 +125,12 @@ export function createInboxAdmin({ core, ...runners }: InboxAdminDeps): ItemStor
           hint: 'look it up, then replay with the answer "again" or "done"',
         });
       }
-      const event = {
-        type: 'inbox.replayed',
-        at: core.clock.now(),
-        runtimeId: core.runtimeId,
-        endpoint: row.endpoint,
-        actor: caller.actor,
-        correlationId: row.correlation_id ?? undefined,
-        data: { item: row.id },
-      } as const;
+      const event = { ...headOf(row, caller.actor), type: 'inbox.replayed', data: { item: row.id } } as const;
       const answer = await core.writer.commit({
         name: 'inbox.replay',
         statements: [
           ...replayItem(row),
-          settleCalls(row.id, decision ?? 'again'),
+          settleCalls([row.id], decision ?? 'again'),
           ...(keep?.(summary({ ...row, ...REPLAYED }, true)) ?? []),
           ...recordEvents([event]),
         ],
@@ -178,9 +177,77 @@ export function createInboxAdmin({ core, ...runners }: InboxAdminDeps): ItemStor
       }
       return summary(await find(row.id), true);
     },
+    groups: (request) => readCauseGroups(core, 'inbox', request),
+    async replayMany(selection, { caller, answer, keep }) {
+      if (selection.state !== 'dead') throw new SvcError('invalid_request', 'the inbox has dead items alone');
+      const most = room();
+      if (most <= 0) throw noRoom();
+      return changeInBulk<BulkItem>(
+        core,
+        { table: 'inbox', selection },
+        {
+          name: 'inbox.replay_many',
+          isEligible:
+            answer === undefined ? raw<boolean>`(${replayable(selection)} AND ${HAS_NO_CALL})` : replayable(selection),
+          most,
+          keep,
+          statements: (rows) => [
+            ...replayItems(rows),
+            ...(answer === undefined ? [] : [settleCalls(idsOf(rows), answer)]),
+            ...recordEvents(
+              rows.map(
+                (row) => ({ ...headOf(row, caller.actor), type: 'inbox.replayed', data: { item: row.id } }) as const,
+              ),
+            ),
+          ],
+          changed: (rows) => {
+            for (const row of rows) runners.inbox.returned(row);
+            runners.dispatcher.reread();
+          },
+        },
+      );
+    },
+    async dropMany(selection, { caller, reason, keep }) {
+      if (selection.state !== 'dead') throw new SvcError('invalid_request', 'the inbox has dead items alone');
+      const told = maskedText(core, reason);
+      return changeInBulk<BulkItem>(
+        core,
+        { table: 'inbox', selection },
+        {
+          name: 'inbox.drop_many',
+          keep,
+          statements: (rows) => [
+            dropItems(rows, core.clock.now(), `dropped: ${told}`),
+            ...recordEvents(
+              rows.map(
+                (row) =>
+                  ({
+                    ...headOf(row, caller.actor),
+                    type: 'inbox.dropped',
+                    data: { item: row.id, reason: told, was: row.state },
+                  }) as const,
+              ),
+            ),
+          ],
+          changed: () => {},
+        },
+      );
+    },
   };
   return admin;
 }
+
+const HAS_NO_CALL = raw<boolean>`NOT EXISTS (
+  SELECT 1 FROM once_results WHERE once_results.item_id = inbox.id AND once_results.state = 'called'
+)`;
+
+const idsOf = (rows: readonly BulkItem[]): readonly string[] => rows.map(({ id }) => id);
+
+const noRoom = (): SvcError =>
+  new SvcError('inbox_full', 'the inbox has no room for replayed items: those that wait are handled first', {
+    hint: 'repeat it in a moment; inbox.maxPending bounds the inbox',
+    details: { retryAfterMs: 1_000 },
+  });
 
 function summary(row: InboxRow, texts: boolean): Readonly<Record<string, unknown>> {
   return {
@@ -194,6 +261,8 @@ function summary(row: InboxRow, texts: boolean): Readonly<Record<string, unknown
     nextAt: iso(row.next_at),
     doneAt: iso(row.done_at),
     capability: row.capability,
+    code: row.code,
+    failedHandler: row.failed_handler === null || texts ? row.failed_handler : capabilityForDemo(row.failed_handler),
     ...(texts
       ? { ...weightOf(row), deliveryId: row.delivery_id, lane: row.lane, lastError: row.last_error, actor: row.actor }
       : {}),

@@ -105,11 +105,21 @@ const bringForward = ({ byMs, after }: SetBack): readonly Statement[] => [
 /** How the timer service changes the waits of inbox items. */
 export const itemWaits = { isDue, bringForward };
 
-export const buryItem = prepared<{ id: string; at: number; error: string }>(
-  ({ id, at, error }) =>
+/** Why an item is dead. */
+export interface Death {
+  /** Stable. */
+  readonly code: string;
+  /** Null if no handler failed. */
+  readonly handler: string | null;
+  /** May quote user content, so only the item and the log have it. */
+  readonly error: string;
+}
+
+export const buryItem = prepared<{ id: string; at: number } & Death>(
+  ({ id, at, code, handler, error }) =>
     sql
       .updateTable('inbox')
-      .set({ state: 'dead', done_at: at, next_at: null, last_error: error })
+      .set({ state: 'dead', done_at: at, next_at: null, last_error: error, code, failed_handler: handler })
       .where('id', '=', id)
       .where('state', 'in', OPEN),
   { expect: 1, guard: 'item' },

@@ -35,7 +35,7 @@ export async function readItemPage<Row extends { readonly seq: number }>(
   };
 }
 
-type Items = SelectQueryBuilder<Tables, 'inbox', object>;
+export type Items = SelectQueryBuilder<Tables, 'inbox', object>;
 
 const PIECE = 10_000;
 
@@ -56,14 +56,14 @@ async function countAll({ reader }: Core, items: Items): Promise<number> {
 }
 
 /** Counts in pieces and yields to the event loop between them. */
-async function countInPieces(
+export async function countInPieces(
   core: Core,
-  { all, from }: { readonly all: Items; readonly from: Items },
+  { all, from, after }: { readonly all: Items; readonly from: Items; readonly after?: number },
 ): Promise<number> {
   const ends = await core.reader.first(all.select('seq').orderBy('seq', 'desc').limit(1));
   const begins = await core.reader.first(all.select('seq').orderBy('seq').limit(1));
   let total = 0;
-  for (let at = (begins?.seq ?? 1) - 1; at < (ends?.seq ?? 0); at += PIECE) {
+  for (let at = after ?? (begins?.seq ?? 1) - 1; at < (ends?.seq ?? 0); at += PIECE) {
     total += await countAll(core, from.where('seq', '>', at).where('seq', '<=', at + PIECE));
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -71,7 +71,11 @@ async function countInPieces(
 }
 
 /** The endpoints with items that `wanted` names, in full (`root/irc:irc~libera`) or short (`irc~libera`). */
-async function endpointsNamed({ reader }: Core, table: ListOf<never>['table'], wanted: string): Promise<string[]> {
+export async function endpointsNamed(
+  { reader }: Core,
+  table: ListOf<never>['table'],
+  wanted: string,
+): Promise<string[]> {
   const named: string[] = [];
   for (let last = ''; ; ) {
     const next = sql
@@ -87,7 +91,7 @@ async function endpointsNamed({ reader }: Core, table: ListOf<never>['table'], w
   }
 }
 
-function cursorOf(text: string): number {
+export function cursorOf(text: string): number {
   const seq = Number(text);
   if (!/^\d{1,15}$/.test(text) || !Number.isSafeInteger(seq))
     throw new SvcError('invalid_request', '`after` is not a cursor of this list');

@@ -1,6 +1,7 @@
 // Operator changes of inbox items: statements guarded by the item as the operator saw it.
 import { sql, statement } from '../database/statement.ts';
 import type { Reader, Statement } from '../database/unit.ts';
+import { BULK_GUARD } from './bulk-change.ts';
 import { type InboxRow, OPEN } from './inbox-store.ts';
 
 type SeenItem = Pick<InboxRow, 'id' | 'operator_changes'>;
@@ -14,12 +15,20 @@ const changed = ({ id, operator_changes: changes }: SeenItem) =>
     .where('operator_changes', '=', changes);
 
 /** Column values after a replay, a drop and a hold. */
-export const REPLAYED = { state: 'received', attempts: 0, deaths: 0, done_at: null, next_at: null } as const;
+export const REPLAYED = {
+  state: 'received',
+  attempts: 0,
+  deaths: 0,
+  done_at: null,
+  next_at: null,
+  code: null,
+  failed_handler: null,
+} as const;
 export const dropped = (at: number, reason: string) =>
   ({ state: 'done', done_at: at, next_at: null, last_error: reason }) as const;
 
 export const held = (at: number, error: string) =>
-  ({ state: 'dead', done_at: at, next_at: null, last_error: error }) as const;
+  ({ state: 'dead', done_at: at, next_at: null, last_error: error, code: 'held', failed_handler: null }) as const;
 
 /** An open item becomes dead; a replay reopens it. */
 export const keepFromHandlers = (row: SeenItem, at: number, error: string): Statement =>
@@ -32,27 +41,50 @@ export function replayItem(row: SeenItem): Statement[] {
       expect: 1,
       guard: 'item',
     }),
-    statement(
-      sql
-        .deleteFrom('handler_runs')
-        .where('item_id', '=', row.id)
-        .where((eb) => eb.or([eb('verdict', '=', 'dead'), eb('verdict', 'is', null)])),
-    ),
+    forgetRuns([row.id]),
   ];
 }
 
+/** Handlers that had finished do not run again. */
+const forgetRuns = (ids: readonly string[]): Statement =>
+  statement(
+    sql
+      .deleteFrom('handler_runs')
+      .where('item_id', 'in', ids)
+      .where((eb) => eb.or([eb('verdict', '=', 'dead'), eb('verdict', 'is', null)])),
+  );
+
+type SeenItems = readonly Pick<InboxRow, 'id' | 'seq'>[];
+
+const changedAll = (rows: SeenItems) =>
+  sql
+    .updateTable('inbox')
+    .set(({ eb }) => ({ operator_changes: eb('operator_changes', '+', 1) }))
+    .where(
+      'seq',
+      'in',
+      rows.map(({ seq }) => seq),
+    )
+    .where('state', '=', 'dead');
+
+/** As `replayItem`, for many items. */
+export function replayItems(rows: SeenItems): readonly Statement[] {
+  return [
+    statement(changedAll(rows).set(REPLAYED).where('body', 'is not', null), { expect: rows.length, guard: BULK_GUARD }),
+    forgetRuns(rows.map(({ id }) => id)),
+  ];
+}
+
+export const dropItems = (rows: SeenItems, at: number, reason: string): Statement =>
+  statement(changedAll(rows).set(dropped(at, reason)), { expect: rows.length, guard: BULK_GUARD });
+
 /** Settles `once` calls that died without a result under `unsure: 'hold'`. The operator says whether to make the call again or that it was done. */
-export function settleCalls(id: string, answer: 'again' | 'done'): Statement {
-  const of = { item: id, state: 'called' } as const;
+export function settleCalls(ids: readonly string[], answer: 'again' | 'done'): Statement {
   if (answer === 'done')
     return statement(
-      sql
-        .updateTable('once_results')
-        .set({ state: 'done' })
-        .where('item_id', '=', of.item)
-        .where('state', '=', of.state),
+      sql.updateTable('once_results').set({ state: 'done' }).where('item_id', 'in', ids).where('state', '=', 'called'),
     );
-  return statement(sql.deleteFrom('once_results').where('item_id', '=', of.item).where('state', '=', of.state));
+  return statement(sql.deleteFrom('once_results').where('item_id', 'in', ids).where('state', '=', 'called'));
 }
 
 export const readCalled = (reader: Reader, id: string): Promise<{ step: string } | undefined> =>

@@ -68,6 +68,8 @@ export function prepareItem(
     causation_id: delivery.causationId ?? null,
     operator_changes: 0,
     deaths: 0,
+    code: null,
+    failed_handler: null,
   };
   const { runtimeId } = core;
   const { endpoint } = delivery;

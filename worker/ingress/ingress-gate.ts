@@ -5,6 +5,7 @@
 //   INGRESS-GATE-2  Mode `reject`: deliveries get 503 `ingress_paused` with Retry-After, and nothing is stored.
 //   INGRESS-GATE-3  Changes run one after the other. Each is decided on the state that it replaces.
 //   INGRESS-GATE-4  Until the stored state is read, the state is unknown and reported so: neither open nor paused.
+//   INGRESS-GATE-5  Parked deliveries wait until ingress is open again, also after a change of the pause from `park` to `reject`.
 import type { IngressChange, IngressState } from '../../shared/api/runtime.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { readDateTime } from '../../shared/time/date-time.ts';
@@ -29,10 +30,16 @@ export interface IngressGateDeps {
   readonly due: (at: number) => void;
 }
 
+/** `holds`: the pause has parked deliveries (INGRESS-GATE-5). An older svc left it out. */
+interface StoredIngress extends IngressState {
+  readonly holds?: boolean;
+}
+
 export class IngressGate {
   readonly #core: Core;
   readonly #on: IngressGateDeps;
   #state: IngressState | undefined;
+  #holds = false;
   #changing: Promise<unknown> = Promise.resolve();
 
   constructor(core: Core, on: IngressGateDeps) {
@@ -44,8 +51,9 @@ export class IngressGate {
   get state(): IngressState | undefined {
     return this.#state;
   }
-  get parks(): boolean {
-    return this.#state?.state === 'paused' && this.#state.mode === 'park';
+  /** True while stored deliveries must not be handled. */
+  get holds(): boolean {
+    return this.#holds;
   }
 
   /** Throws `storage_unavailable` until the database has been read. */
@@ -59,7 +67,9 @@ export class IngressGate {
 
   async load(): Promise<void> {
     const stored = await readMeta(this.#core.reader, KEY);
-    this.#state = stored === undefined ? OPEN : (JSON.parse(stored) as IngressState);
+    const { holds, ...state }: StoredIngress = stored === undefined ? OPEN : (JSON.parse(stored) as StoredIngress);
+    this.#state = state;
+    this.#holds = holds ?? isParking(state);
   }
 
   /** Throws `ingress_paused` in mode `reject`. */
@@ -146,18 +156,21 @@ export class IngressGate {
             type: 'ingress.resumed',
             data: { parked: await this.#parked(), automatic: of.automatic },
           } as const);
+    const holds = isParking(next) || (next.state === 'paused' && this.#holds);
+    const stored: StoredIngress = { ...next, holds };
     await commitOrThrow(core.writer, {
       name: 'ingress.changed',
-      statements: [writeMeta(KEY, JSON.stringify(next)), ...of.statements, ...recordEvents([event])],
+      statements: [writeMeta(KEY, JSON.stringify(stored)), ...of.statements, ...recordEvents([event])],
     });
     this.#state = next;
+    this.#holds = holds;
     if (next.until !== null) this.#on.due(Date.parse(next.until));
     this.#on.changed();
   }
 
   /** Number of deliveries that were parked. */
   async #parked(): Promise<number> {
-    if (!this.parks) return 0;
+    if (!this.#holds) return 0;
     const row = await this.#core.reader.first(
       sql
         .selectFrom('inbox')
@@ -178,6 +191,8 @@ export class IngressGate {
     return at;
   }
 }
+
+const isParking = ({ state, mode }: IngressState): boolean => state === 'paused' && mode === 'park';
 
 /** Refuses fields that only a pause has. An open ingress would drop them silently. */
 function refuseDropped({ state, mode, reason, until }: IngressChange): void {

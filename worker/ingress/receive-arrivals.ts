@@ -1,4 +1,6 @@
 // Turns what an account hands in (over HTTP or its connection) into deliveries in the inbox.
+
+import { wellFormed } from '../../shared/log/well-formed.ts';
 import { sql, statement } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import type { EndpointSpec } from '../endpoints/endpoint-runner.ts';
@@ -7,7 +9,10 @@ import type { Delivery } from '../inbox/prepare-item.ts';
 import { laneName } from '../lanes/lane-name.ts';
 import type { Arrival } from '../sdk/index.ts';
 
-/** Stores the arrivals together with the cursor that covers them. The account's own messages are left out. */
+/**
+ * Stores the arrivals together with the cursor that covers them. The account's own messages are left out. Half characters become U+FFFD, so a handler
+ * never sees one.
+ */
 export async function receiveArrivals(
   inbox: Inbox,
   spec: EndpointSpec,
@@ -17,7 +22,8 @@ export async function receiveArrivals(
     joined = () => [],
   }: { readonly arrivals: readonly Arrival[]; readonly cursor?: string | undefined; readonly joined?: Joined },
 ) {
-  const deliveries = arrivals.filter(({ user }) => user.self !== true).map((arrival) => deliveryOf(spec, arrival));
+  const others = wellFormed(arrivals.filter(({ user }) => user.self !== true));
+  const deliveries = others.map((arrival) => deliveryOf(spec, arrival));
   const covered = cursor === undefined ? [] : [keepCursor(spec.id, cursor)];
   return inbox.accept(deliveries, (ids) => [...covered, ...joined(ids)]);
 }

@@ -1,4 +1,4 @@
-// Log lines about refused, rejected and unparsable deliveries, and about requests with a refused token. Anyone can cause them, so each kind is logged
+// Log lines about refused, rejected, unparsable and misshapen deliveries, and about requests with a refused token. Anyone can cause them, so each kind is logged
 // at most once a minute for an account. Each line counts those since the last one; the metrics count all.
 import { Seldom } from '../../shared/log/seldom.ts';
 import { coerceError } from '../../shared/svc-error.ts';
@@ -42,6 +42,16 @@ export class RefusalLog {
     this.#core.log.warn(
       { endpoint, item, unsaid },
       'a delivery was verified and cannot be parsed: svc inbox show has the error (said once a minute)',
+    );
+  }
+
+  /** The delivery was taken, but not as the message that its sender probably meant. */
+  notUnderstood(endpoint: string, fault: string): void {
+    const unsaid = this.#seldom.unsaid(`not understood ${endpoint}`);
+    if (unsaid === undefined) return;
+    this.#core.log.warn(
+      { endpoint, fault: fault.slice(0, MOST_REASON), unsaid },
+      'a delivery was verified and is no message by its form: it was stored as `other`, and its sender told 200 (said once a minute)',
     );
   }
 

@@ -5,8 +5,10 @@
 //               body. It is logged at most once a minute.
 //   WEBHOOKS-3  A wrong signature gets 401 without detail. It is counted, logged at most once a minute, and never stored.
 //   WEBHOOKS-4  An exception in a plugin or adapter gets 500 without detail. It is counted and reported; the platform retries.
-//   WEBHOOKS-5  Stored headers hold no secret. Some platforms send their secret as a header.
+//   WEBHOOKS-5  An address may end with a slash.
+//   WEBHOOKS-6  Stored headers hold no secret. Some platforms send their secret as a header.
 import { ownerOf } from '../../shared/identifiers.ts';
+import { wellFormed } from '../../shared/log/well-formed.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import { checkArrivals } from '../endpoints/arrival-shapes.ts';
@@ -151,6 +153,8 @@ export class Webhooks {
       throw this.#rejected(spec.id, error);
     }
     this.#deps.observe({ endpoint: spec.id, kind: outcomeOf(accepted) });
+    for (const arrival of arrivals)
+      if (arrival.kind === 'other' && arrival.fault !== undefined) this.#refusals.notUnderstood(spec.id, arrival.fault);
     const answer = this.#ask(spec, () => webhook.answer?.(request, spec.values));
     if (answer !== undefined) return { status: answer.status ?? 200, ...answer };
     return { status: 200, json: { accepted: accepted.fresh.length, duplicates: accepted.duplicates } };
@@ -171,7 +175,7 @@ export class Webhooks {
     const id = this.#ask(webhook, () => deliveryIdOf(spec.delivery(request)));
     let body: unknown;
     try {
-      body = JSON.parse(text);
+      body = wellFormed(JSON.parse(text));
     } catch (error) {
       await this.#keepUnparsable(webhook.id, request, messageOf(error));
       return { status: 202, json: {} };
@@ -265,7 +269,7 @@ export class Webhooks {
   }
 
   #find(path: string): Target | undefined {
-    const [slot = '', name, ...rest] = path.split('/');
+    const [slot = '', name, ...rest] = withoutSlash(path).split('/');
     if (rest.length > 0) return undefined;
     for (const runner of this.#deps.endpoints.ofAccount(slot, name))
       if (takesWebhooks(runner.spec)) return { kind: 'endpoint', runner };
@@ -274,6 +278,9 @@ export class Webhooks {
     return found?.kind === 'webhook' ? { kind: 'plugin', webhook: found } : undefined;
   }
 }
+
+/** People enter addresses with a slash at the end. */
+const withoutSlash = (path: string): string => (path.endsWith('/') ? path.slice(0, -1) : path);
 
 const requestOf = (delivery: RawDelivery): RawRequest => ({ ...delivery, path: `/webhooks/${delivery.path}` });
 

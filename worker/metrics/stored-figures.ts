@@ -4,6 +4,7 @@ import type { Core } from '../core/core.ts';
 import { isOpen } from '../database/open-rows.ts';
 import { countStarts } from '../database/starts-ledger.ts';
 import { sql } from '../database/statement.ts';
+import type { Reader } from '../database/unit.ts';
 import type { StoredFigures } from './metrics.ts';
 
 export async function readStoredFigures({ reader, clock }: Core, file: string): Promise<StoredFigures | undefined> {
@@ -11,23 +12,29 @@ export async function readStoredFigures({ reader, clock }: Core, file: string): 
     const oldest = await reader.first(
       sql.selectFrom('inbox').select('received_at as at').where(isOpen).orderBy('seq').limit(1),
     );
-    const inbox = await reader.first(countOf('inbox').where('state', '=', 'dead'));
     const open = await reader.first(countOf('outbox').where(isOpen));
-    const lost = await reader.first(
-      countOf('outbox').where('state', 'in', ['dead', 'unknown']).where('is_dropped', '=', 0),
-    );
+    const dead = await countDead(reader);
     const { first: _, ...restarts } = Object.fromEntries(await countStarts(reader));
     return {
       inboxOldestSeconds: oldest === undefined ? 0 : Math.max(0, clock.now() - oldest.at) / 1_000,
-      inboxDead: Number(inbox?.n ?? 0),
+      inboxDead: dead.inbox,
       outboxPending: Number(open?.n ?? 0),
-      outboxDead: Number(lost?.n ?? 0),
+      outboxDead: dead.outbox,
       databaseBytes: sizeOf(file) + sizeOf(`${file}-wal`),
       restarts,
     };
   } catch {
     return undefined; // svc_ready reports the failure; zero dead letters would be a false statement
   }
+}
+
+/** Dead letters. Sends of unknown outcome count too, dropped ones do not. */
+export async function countDead(reader: Reader): Promise<{ readonly inbox: number; readonly outbox: number }> {
+  const inbox = await reader.first(countOf('inbox').where('state', '=', 'dead'));
+  const outbox = await reader.first(
+    countOf('outbox').where('state', 'in', ['dead', 'unknown']).where('is_dropped', '=', 0),
+  );
+  return { inbox: Number(inbox?.n ?? 0), outbox: Number(outbox?.n ?? 0) };
 }
 
 const countOf = <T extends 'inbox' | 'outbox'>(table: T) =>

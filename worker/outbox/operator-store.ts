@@ -2,6 +2,7 @@
 import { sql, statement } from '../database/statement.ts';
 import type { OutboxState } from '../database/tables.ts';
 import type { Statement } from '../database/unit.ts';
+import { BULK_GUARD } from '../inbox/bulk-change.ts';
 import { OPEN, type OutboxRow } from './outbox-store.ts';
 
 type SeenSend = Pick<OutboxRow, 'id' | 'operator_changes'>;
@@ -17,8 +18,8 @@ const changed = ({ id, operator_changes: changes }: SeenSend) =>
 /** Column values after a replay and a drop. */
 export const replayed = (answer: 'again' | 'done', at: number) =>
   answer === 'again'
-    ? ({ state: 'pending', attempts: 0, failures: 0, next_at: null, done_at: null, is_dropped: 0 } as const)
-    : ({ state: 'sent', done_at: at, next_at: null, is_dropped: 0 } as const);
+    ? ({ state: 'pending', attempts: 0, failures: 0, next_at: null, done_at: null, is_dropped: 0, code: null } as const)
+    : ({ state: 'sent', done_at: at, next_at: null, is_dropped: 0, code: null } as const);
 export const dropped = (at: number, reason: string) =>
   ({ state: 'dead', done_at: at, next_at: null, last_error: `dropped: ${reason}`, is_dropped: 1 }) as const;
 
@@ -29,6 +30,7 @@ export const held = (state: OutboxState, at: number, reason: string) =>
     done_at: at,
     next_at: null,
     last_error: `held: ${reason}`,
+    code: 'held',
   }) as const;
 
 /** Holds a send until it is replayed. If its call began after the operator saw it, the guard refuses. */
@@ -45,6 +47,40 @@ export function replaySend(row: SeenSend, answer: 'again' | 'done', at: number):
   const query = changed(row).set(replayed(answer, at)).where('state', 'in', ['dead', 'unknown']);
   return statement(answer === 'again' ? query.where('body', 'is not', null) : query, { expect: 1, guard: 'send' });
 }
+
+type SeenSends = readonly Pick<OutboxRow, 'seq'>[];
+
+const changedAll = (rows: SeenSends, state: 'dead' | 'unknown') =>
+  sql
+    .updateTable('outbox')
+    .set(({ eb }) => ({ operator_changes: eb('operator_changes', '+', 1) }))
+    .where(
+      'seq',
+      'in',
+      rows.map(({ seq }) => seq),
+    )
+    .where('state', '=', state)
+    .where('is_dropped', '=', 0);
+
+const all = (rows: SeenSends) => ({ expect: rows.length, guard: BULK_GUARD });
+
+interface ForMany {
+  readonly state: 'dead' | 'unknown';
+  readonly at: number;
+}
+
+/** As `replaySend`, for many sends. */
+export function replaySends(
+  rows: SeenSends,
+  { state, at, answer }: ForMany & { readonly answer: 'again' | 'done' },
+): Statement {
+  const query = changedAll(rows, state).set(replayed(answer, at));
+  return statement(answer === 'again' ? query.where('body', 'is not', null) : query, all(rows));
+}
+
+/** As `dropSend`, for many sends. */
+export const dropSends = (rows: SeenSends, { state, at, reason }: ForMany & { readonly reason: string }): Statement =>
+  statement(changedAll(rows, state).set(dropped(at, reason)), all(rows));
 
 /** A dropped send is dead and needs no further decision. */
 export const dropSend = (row: SeenSend, at: number, reason: string): Statement =>

@@ -3,10 +3,12 @@ import { SvcError } from '../../shared/svc-error.ts';
 import { type Core, maskedText } from '../core/core.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
-import type { ItemStore, ReasonedChange } from '../http/api/items-api.ts';
+import type { ItemStore, ReasonedChange, Selection } from '../http/api/items-api.ts';
+import { type BulkSend, changeInBulk, replayable } from '../inbox/bulk-change.ts';
+import { readCauseGroups } from '../inbox/cause-groups.ts';
 import { iso, readItemPage, refuseStale, revisionOf, weightOf } from '../inbox/item-page.ts';
 import type { LaneRunner } from '../lanes/lane-runner.ts';
-import { dropped, dropSend, held, holdSend, replayed, replaySend } from './operator-store.ts';
+import { dropped, dropSend, dropSends, held, holdSend, replayed, replaySend, replaySends } from './operator-store.ts';
 import { laneOf, type OutboxRow, readSend, type SendHead } from './outbox-store.ts';
 
 export interface OutboxAdminDeps {
@@ -26,7 +28,7 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
     if (row === undefined) throw new SvcError('not_found', 'no outbox item has this id', { hint: 'svc outbox list' });
     return row;
   };
-  const head = (row: OutboxRow, actor: string) => ({
+  const head = (row: Pick<OutboxRow, 'endpoint' | 'correlation_id'>, actor: string) => ({
     at: core.clock.now(),
     runtimeId: core.runtimeId,
     endpoint: row.endpoint,
@@ -121,8 +123,78 @@ export function createOutboxAdmin({ core, sender }: OutboxAdminDeps): ItemStore 
       }
       return summary(await find(row.id), true);
     },
+    groups: (request) => readCauseGroups(core, 'outbox', request),
+    async replayMany(selection, { caller, answer, keep }) {
+      const { state } = selection;
+      refuseHandler(selection);
+      if (state === 'unknown' && answer === undefined)
+        throw new SvcError(
+          'invalid_request',
+          'a replay of unknown sends needs `answer`: nobody knows whether they went out',
+          {
+            hint: '"again" sends them once more, "done" takes them as sent',
+          },
+        );
+      const told = answer ?? 'again';
+      return changeInBulk<BulkSend>(
+        core,
+        { table: 'outbox', selection },
+        {
+          name: 'outbox.replay_many',
+          isEligible: replayable(selection, told === 'again'),
+          keep,
+          statements: (rows) => [
+            replaySends(rows, { state, at: core.clock.now(), answer: told }),
+            ...recordEvents(
+              rows.map(
+                (row) =>
+                  ({
+                    ...head(row, caller.actor),
+                    type: 'outbox.replayed',
+                    data: { item: row.id, answer: told },
+                  }) as const,
+              ),
+            ),
+          ],
+          changed: () => sender.reread(),
+        },
+      );
+    },
+    async dropMany(selection, { caller, reason, keep }) {
+      const { state } = selection;
+      refuseHandler(selection);
+      const told = maskedText(core, reason);
+      return changeInBulk<BulkSend>(
+        core,
+        { table: 'outbox', selection },
+        {
+          name: 'outbox.drop_many',
+          keep,
+          statements: (rows) => [
+            dropSends(rows, { state, at: core.clock.now(), reason: told }),
+            ...recordEvents(
+              rows.map(
+                (row) =>
+                  ({
+                    ...head(row, caller.actor),
+                    type: 'outbox.dropped',
+                    data: { item: row.id, reason: told, was: row.state },
+                  }) as const,
+              ),
+            ),
+          ],
+          changed: () => {},
+        },
+      );
+    },
   };
   return admin;
+}
+
+/** A filter that would be dropped silently could end far more than was meant. */
+function refuseHandler({ handler }: Selection): void {
+  if (handler !== undefined)
+    throw new SvcError('invalid_request', '`handler` selects items of the inbox alone: a send has none');
 }
 
 function summary(row: OutboxRow, texts: boolean): Readonly<Record<string, unknown>> {
@@ -137,6 +209,7 @@ function summary(row: OutboxRow, texts: boolean): Readonly<Record<string, unknow
     nextAt: iso(row.next_at),
     doneAt: iso(row.done_at),
     from: row.item_id,
+    code: row.code,
     ...(texts
       ? {
           ...weightOf(row),

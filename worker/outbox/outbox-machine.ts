@@ -9,13 +9,14 @@
 //   account not connected         | waiting for the endpoint, not counted
 //   bound of attempts reached     | dead                   | dead
 //
-// The platform's Retry-After is used as it is for the first two failures. After that the delay is at least the backoff, as for other failures.
+// The platform's Retry-After, up to an hour, is used as it is for the first two failures. An attempt whose answer asks for more is not counted. After that the delay is at least the backoff, as for other failures.
 //
 // The bound `outbox.maxAttempts` counts all attempts, including those cut by a crash. A send that kills the process therefore becomes a dead letter.
 // The backoff counts only attempts that ended, because a crash is not the platform's fault. Sends in hand at a process death go out one at a time
 // afterwards. At a send's second death it is set aside for a time.
 import { wholeWaitMs } from '../../shared/time/backoff.ts';
 import type { SendResult } from '../sdk/index.ts';
+import { askedWaitMs } from '../sdk/platform/asked-wait.ts';
 
 export type AttemptEnd = SendResult | { readonly kind: 'threw'; readonly reason: string } | { readonly kind: 'lost' };
 
@@ -25,6 +26,9 @@ export type SendVerdict =
   | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'dead'; readonly reason: string; readonly code: string };
 
+/** Code of a dead send whose recipient is no longer there. */
+export const RECIPIENT_GONE = 'recipient_gone';
+
 export const noResult = (limitMs: number): AttemptEnd => ({ kind: 'threw', reason: `no result within ${limitMs} ms` });
 
 /**
@@ -32,7 +36,7 @@ export const noResult = (limitMs: number): AttemptEnd => ({ kind: 'threw', reaso
  * without end. A message id that is a number becomes a text.
  */
 export function readResult(result: unknown): AttemptEnd {
-  const { kind, message, reason, afterMs, account, accountMs } = Object(result ?? {}) as Readonly<
+  const { kind, message, reason, afterMs, account, accountMs, gone } = Object(result ?? {}) as Readonly<
     Record<string, unknown>
   >;
   const id = Number.isSafeInteger(message) ? String(message) : message;
@@ -42,7 +46,10 @@ export function readResult(result: unknown): AttemptEnd {
       account === true ? { account, ...(accountMs === undefined ? {} : { accountMs: Number(accountMs) }) } : {};
     return { kind, afterMs: Number(afterMs), ...whole };
   }
-  if (kind === 'refused') return { kind, reason: typeof reason === 'string' ? reason : 'refused without a reason' };
+  if (kind === 'refused') {
+    const why = typeof reason === 'string' ? reason : 'refused without a reason';
+    return { kind, reason: why, ...(gone === true ? { gone } : {}) };
+  }
   return {
     kind: 'threw',
     reason: "send of the adapter gave no result: its kind has to be 'sent', 'later' or 'refused'",
@@ -76,10 +83,10 @@ export function judge(end: AttemptEnd, of: AttemptOf): SendVerdict {
     case 'sent':
       return { kind: 'sent', message: end.message };
     case 'refused':
-      return { kind: 'dead', reason: end.reason, code: 'platform_refused' };
+      return { kind: 'dead', reason: end.reason, code: end.gone === true ? RECIPIENT_GONE : 'platform_refused' };
     case 'later':
       return retry(of, {
-        delayMs: laterMs(wholeWaitMs(end.afterMs), of.failures),
+        delayMs: askedWaitMs(laterMs(wholeWaitMs(end.afterMs), of.failures)),
         reason: 'the platform asks for later',
         code: 'platform_later',
       });

@@ -75,6 +75,7 @@ const insertSend = prepared<NewOutboxRow>((row) =>
     state: row.state,
     attempts: row.attempts,
     last_error: row.last_error,
+    code: row.code,
     item_id: row.item_id,
     created_at: row.created_at,
     done_at: row.done_at,
@@ -112,6 +113,7 @@ export function prepareSend({ call, refused, isClaimed, ...send }: NewSend): Pre
     causation_id: send.itemId,
     operator_changes: 0,
     is_dropped: 0,
+    code: refused === null ? null : 'not_sendable',
   };
   return { row, insert: insertSend(row) };
 }
@@ -188,11 +190,18 @@ export const postponeSend = prepared<{
   { expect: 1, guard: 'send' },
 );
 
-export const endSend = prepared<{ id: string; state: 'dead' | 'unknown'; at: number; error: string; attempts: number }>(
-  ({ id, state, at, error, attempts }) =>
+export const endSend = prepared<{
+  id: string;
+  state: 'dead' | 'unknown';
+  at: number;
+  code: string;
+  error: string;
+  attempts: number;
+}>(
+  ({ id, state, at, code, error, attempts }) =>
     sql
       .updateTable('outbox')
-      .set({ state, done_at: at, next_at: null, last_error: error, attempts })
+      .set({ state, done_at: at, next_at: null, last_error: error, attempts, code })
       .where('id', '=', id)
       .where('state', 'in', OPEN),
   { expect: 1, guard: 'send' },

@@ -1,4 +1,6 @@
 // Turns a stored call into a platform call: references to the bot's own sends become the platform's message ids.
+
+import { wellFormed } from '../../shared/log/well-formed.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import { fileFor } from '../files/file-source.ts';
@@ -9,7 +11,11 @@ export type ResolvedCall =
   | { readonly kind: 'ok'; readonly call: Outgoing }
   | { readonly kind: 'refused'; readonly reason: string };
 
-export async function resolveCall(core: Core, row: OutboxRow): Promise<ResolvedCall> {
+/** Half characters, which a renderer or an older version may have left, become U+FFFD. */
+export const resolveCall = async (core: Core, row: OutboxRow): Promise<ResolvedCall> =>
+  wellFormed(await resolve(core, row));
+
+async function resolve(core: Core, row: OutboxRow): Promise<ResolvedCall> {
   let call: StoredCall;
   try {
     call = readCall(row);

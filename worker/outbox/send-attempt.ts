@@ -3,7 +3,9 @@
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { delay, within } from '../../shared/time/abort.ts';
 import { wholeWaitMs } from '../../shared/time/backoff.ts';
+import { waitText } from '../../shared/time/wait-text.ts';
 import { reasonOf } from '../core/core.ts';
+import { tellDead } from '../core/dead-letter-log.ts';
 import { ownFailureIn } from '../core/own-failure.ts';
 import type { Statement } from '../database/unit.ts';
 import { type Claim, commitWith, type NextInLane } from '../lanes/claim-ahead.ts';
@@ -12,6 +14,7 @@ import type { LaneOutcome } from '../lanes/lane-runner.ts';
 import { quarantineMs, quarantineReason } from '../lanes/quarantine.ts';
 import { errorCode } from '../sdk/errors.ts';
 import type { Can, Outgoing } from '../sdk/index.ts';
+import { askedWaitMs, MOST_ASKED_WAIT_MS } from '../sdk/platform/asked-wait.ts';
 import { type AttemptEnd, judge, noResult, readResult, type SendVerdict, sendDelayMs } from './outbox-machine.ts';
 import {
   claimNextSend,
@@ -26,11 +29,13 @@ import {
 import { asResend, dropsResend, knowsKeys } from './resends.ts';
 import { resolveCall } from './resolve-call.ts';
 import { type SendSurface, takesAtOnce } from './send-surface.ts';
-import { type EndedSend, putOffSend, unitOf } from './send-units.ts';
+import { codeOf, type EndedSend, putOffSend, unitOf } from './send-units.ts';
 import type { Pace, SenderOptions } from './sender-options.ts';
 
 const SEND_TIMEOUT_MS = 60_000;
 const STORAGE_RETRY_MS = 1_000;
+/** A shorter wait of an account is usual, and not shown. */
+const SHOWN_WAIT_MS = 60_000;
 
 /**
  * `returned`: the account did not take the call; `counted` if the platform said so in answer to this send. `ours`: the host failed, for example while
@@ -40,6 +45,8 @@ type CallEnd =
   | AttemptEnd
   | { readonly kind: 'returned'; readonly reason: string; readonly counted: boolean }
   | { readonly kind: 'ours'; readonly reason: string };
+
+type LaterEnd = Extract<AttemptEnd, { readonly kind: 'later' }>;
 
 export interface Turn {
   readonly item: SendHead;
@@ -128,15 +135,18 @@ export class SendAttempt {
     return alone.use(endpoint, async () => this.#settle(row, await call(), surface));
   }
 
-  async #settle(row: OutboxRow, end: CallEnd | LaneOutcome, { can }: SendSurface): Promise<LaneOutcome> {
+  async #settle(row: OutboxRow, end: CallEnd | LaneOutcome, surface: SendSurface): Promise<LaneOutcome> {
     if (typeof end === 'string') return end;
     const { core } = this.#options;
     const attempts = row.attempts + 1;
     if (end.kind !== 'ours') this.#pace.ours.end(row.id);
-    if (end.kind === 'later' && end.account === true) this.#beQuiet(row, end.accountMs ?? end.afterMs);
+    if (end.kind === 'later') this.#slow(row, end, surface);
     if (FAILPOINTS) await core.point('posted');
     const outcome = await this.#stored(() => {
       if (end.kind === 'returned') return this.#returnToLine(row, end);
+      if (end.kind === 'later' && (wholeWaitMs(end.afterMs) ?? 0) > MOST_ASKED_WAIT_MS)
+        return this.#putOffFor(row, `the platform asks to wait ${waitText(end.afterMs)}`, MOST_ASKED_WAIT_MS);
+      const { can } = surface;
       const verdict = this.#judge(row, end.kind === 'ours' ? { ...end, kind: 'threw' } : end, { attempts, can });
       // The send may have gone out and must not be repeated. The operator decides, even after a failure of the host.
       return end.kind === 'ours' && verdict.kind !== 'unknown'
@@ -246,11 +256,15 @@ export class SendAttempt {
     return 'waiting';
   }
 
-  #beQuiet({ endpoint }: OutboxRow, afterMs: number): void {
-    const ms = wholeWaitMs(afterMs) ?? 0;
-    if (ms === 0) return;
-    this.#options.core.log.warn({ endpoint, ms }, 'the platform asks this account to wait');
-    this.#pace.quiet.hold(endpoint, ms);
+  /** The platform asks to wait: the whole account, or this conversation. A long wait is shown at the account. */
+  #slow({ endpoint }: OutboxRow, { afterMs, account, accountMs }: LaterEnd, surface: SendSurface): void {
+    const toldMs = wholeWaitMs(afterMs) ?? 0;
+    const ms = account === true ? askedWaitMs(wholeWaitMs(accountMs ?? afterMs) ?? 0) : 0;
+    if (ms > 0) {
+      this.#options.core.log.warn({ endpoint, ms, toldMs }, 'the platform asks this account to wait');
+      this.#pace.quiet.hold(endpoint, ms);
+    }
+    if (ms >= SHOWN_WAIT_MS || toldMs > MOST_ASKED_WAIT_MS) surface.slowed(askedWaitMs(toldMs), toldMs);
   }
 
   async #end(row: OutboxRow, verdict: SendVerdict, attempts: number): Promise<LaneOutcome> {
@@ -264,8 +278,17 @@ export class SendAttempt {
 
   async #note(row: OutboxRow, ended: EndedSend): Promise<LaneOutcome> {
     const { clock, runtimeId } = this.#options.core;
+    const { verdict } = ended;
     const { name, statements, outcome } = unitOf(row, ended, { lane: this.#item.lane, runtimeId, now: clock.now() });
-    await this.#unit(name, statements, ended.verdict.kind === 'sent' ? this.#claimOfNext(row) : undefined);
+    const isStored = await this.#unit(name, statements, verdict.kind === 'sent' ? this.#claimOfNext(row) : undefined);
+    if (isStored && (verdict.kind === 'dead' || verdict.kind === 'unknown')) {
+      const { id, endpoint } = row;
+      tellDead(this.#options.core, verdict.kind === 'dead' ? 'outbox' : 'unknown', {
+        id,
+        endpoint,
+        code: codeOf(verdict),
+      });
+    }
     return outcome;
   }
 
@@ -275,9 +298,10 @@ export class SendAttempt {
     return follower && { follower, statement: claimNextSend({ id: follower.id }) };
   }
 
-  async #unit(name: string, statements: readonly Statement[], claim?: Claim): Promise<void> {
+  /** False if an operator ended the send meanwhile: the guard `send` refuses the unit. */
+  async #unit(name: string, statements: readonly Statement[], claim?: Claim): Promise<boolean> {
     const answer = await commitWith(this.#options.core, { name, statements }, claim);
-    // Refused by the guard `send`: an operator ended the send meanwhile.
     if (answer.kind === 'refused' && answer.guard !== 'send') throw new Error(`${name} was refused: ${answer.detail}`);
+    return answer.kind === 'committed';
   }
 }

@@ -9,6 +9,8 @@ export interface SendSurface {
   send(call: Outgoing): Promise<SendResult>;
   /** Reports that the platform refuses the account itself. */
   accountFailed(reason: string, remedy: string): void;
+  /** Reports that sends wait for so long because the platform asked for `toldMs`. */
+  slowed(waitMs: number, toldMs: number): void;
 }
 /** `waiting`: the endpoint exists but takes nothing now. */
 export type SurfaceState =

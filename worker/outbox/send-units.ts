@@ -49,16 +49,20 @@ export function unitOf(row: OutboxRow, { verdict, attempts, at }: EndedSend, whe
     case 'unknown':
     case 'dead': {
       const { kind, reason } = verdict;
-      const code = kind === 'dead' ? verdict.code : 'result_unknown';
+      const code = codeOf(verdict);
       const data = { item: row.id, attempts, code, reason };
       const statements = [
-        endSend({ id: row.id, state: kind, at, error: reason, attempts }),
+        endSend({ id: row.id, state: kind, at, code, error: reason, attempts }),
         ...told({ type: kind === 'dead' ? 'outbox.dead' : 'outbox.unknown', data }),
       ];
       return { name: `outbox.${kind}`, statements, outcome: 'left' };
     }
   }
 }
+
+/** The stable code of a send's end. */
+export const codeOf = (verdict: Extract<SendVerdict, { kind: 'dead' | 'unknown' }>): string =>
+  verdict.kind === 'dead' ? verdict.code : 'result_unknown';
 
 /** Postpones the send as if this attempt had not been made. */
 export const putOffSend = (

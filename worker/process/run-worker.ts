@@ -10,7 +10,7 @@
 //   WORKER-4  An uncaught error is the last line of the log, and the exit code is 1. A plugin that calls `process.exit` throws one.
 
 import type { Cut, RuntimeStatus } from '../../shared/api/control.ts';
-import type { Environment } from '../../shared/config/environment.ts';
+import { type Environment, takeHanded } from '../../shared/config/environment.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
 import { supervisorSettings } from '../../shared/config/supervisor-settings.ts';
 import type { ControlListener } from '../../shared/control/control-listener.ts';
@@ -124,6 +124,7 @@ class Worker {
           : {}),
         onLost: () => this.#end(EXIT.failed, 'the supervisor is gone'),
       });
+    takeHanded(this.#link?.welcome.environment ?? {});
     this.#log.secrets.follow((values) => this.#link?.send({ type: 'secrets', values }));
     this.owned.begin();
     this.#socket = new ListenSocket(this.#link, supervised ? undefined : inheritedSocket(environment));

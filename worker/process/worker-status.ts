@@ -50,6 +50,8 @@ export async function workerStatus({
     configVersion,
     budget: null,
     exits,
+    dead: (await app?.operators.dead()) ?? null,
+    accounts: app?.operators.accounts() ?? null,
     log: null,
     mode,
     notes: [],

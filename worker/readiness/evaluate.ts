@@ -93,11 +93,17 @@ function endpointFinding({ endpoint, generation }: ReadinessFacts, id: string): 
   const base = { component: `endpoint:${id}`, check: 'admission_open' } as const;
   const known = endpoint(id);
   if (known === undefined) {
-    const reason = generation === null ? 'no generation is committed' : 'not in the serving generation';
+    if (generation === null)
+      return {
+        ...base,
+        ready: false,
+        reason: 'no generation is committed',
+        remediation: 'see the check of the runtime',
+      };
     return {
       ...base,
       ready: false,
-      reason,
+      reason: 'not in the serving generation',
       remediation:
         'add it under plugins in svc.config.yml, or remove it from http.readiness.endpoints; then: svc runtime reload',
     };

@@ -1,5 +1,5 @@
 // The readiness report, with the time since which each check has its result. Evaluated on every change and every 500 ms.
-import type { ReadinessReport } from '../../shared/api/readiness.ts';
+import { READINESS_SCHEMA, type ReadinessReport } from '../../shared/api/readiness.ts';
 import type { Clock } from '../../shared/time/clock.ts';
 import { evaluate, type Finding, type ReadinessFacts } from './evaluate.ts';
 
@@ -21,6 +21,7 @@ export class Readiness {
     this.#deps = deps;
   }
 
+  /** Until then the host is not ready, whatever the checks say: requests wait. */
   started(): void {
     if (this.#phase === 'starting') this.#phase = 'running';
     this.look();
@@ -32,7 +33,7 @@ export class Readiness {
   }
 
   get ready(): boolean {
-    return this.#phase !== 'draining' && this.#findings().every(({ ready }) => ready);
+    return this.#phase === 'running' && this.#findings().every(({ ready }) => ready);
   }
 
   /** Evaluates the checks and reports a change. */
@@ -49,11 +50,17 @@ export class Readiness {
     const at = new Date(clock.now()).toISOString();
     const findings = this.#findings();
     const checks = findings.map((finding) => ({ ...finding, since: this.#sinceOf(finding, at) }));
-    const allReady = checks.every(({ ready }) => ready);
-    const ready = allReady && this.#phase !== 'draining';
-    const state =
-      this.#phase === 'draining' ? 'draining' : ready ? 'ready' : this.#phase === 'starting' ? 'starting' : 'not_ready';
-    return { ready, state, generation: facts().generation, checkedAt: at, ...identity(), checks };
+    const ready = this.#phase === 'running' && checks.every((check) => check.ready);
+    const state = this.#phase === 'running' ? (ready ? 'ready' : 'not_ready') : this.#phase;
+    return {
+      schema: READINESS_SCHEMA,
+      ready,
+      state,
+      generation: facts().generation,
+      checkedAt: at,
+      ...identity(),
+      checks,
+    };
   }
 
   #findings(): readonly Finding[] {

@@ -11,8 +11,8 @@ import { endpointId, ownerOf } from '../../shared/identifiers.ts';
 import { coerceError, type SvcError } from '../../shared/svc-error.ts';
 import { readStoredSchema, type StoredSchema } from '../database/stored-schema.ts';
 import { alsoFailed } from './loading/assembly-errors.ts';
+import { isProjectFile, resolvePlugin } from './loading/find-plugin.ts';
 import { refuseUntrusted } from './loading/plugin-files.ts';
-import { isProjectFile, resolvePlugin } from './loading/plugin-loader.ts';
 import type { OnceFault, OnceReport, TaskOptions } from './once-types.ts';
 
 export interface StoredState {
@@ -120,14 +120,15 @@ export function productionFaults({ project, environment }: TaskOptions, loaded: 
   ];
 }
 
-/** A missing package is a fault in every mode and reported elsewhere. A missing project file may be a fault in production only. */
+/** What is not there at all is a fault in every mode and reported elsewhere. A project file may be missing in production only. */
 function judgePlugin(use: string, project: string): void {
   const rules = { project, mode: 'production' } as const;
   try {
     const plugin = resolvePlugin(use, rules);
     if (plugin.source !== 'built-in') refuseUntrusted(plugin, rules);
   } catch (error) {
-    if (isProjectFile(use) || coerceError(error).code === 'config_invalid') throw error;
+    const { code, details } = coerceError(error);
+    if (details['names'] === undefined && (isProjectFile(use) || code === 'config_invalid')) throw error;
   }
 }
 

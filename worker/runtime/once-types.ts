@@ -17,6 +17,11 @@ export interface TaskOptions {
   readonly secrets?: (texts: readonly string[]) => void;
 }
 
+export interface CheckOptions extends TaskOptions {
+  /** Loads no code of the project or of packages: a process that is started next does. Their keys are not judged. */
+  readonly builtInOnly?: true;
+}
+
 export interface OnceFault {
   /** Plugin, endpoint, selector, or the path of a key. */
   readonly component: string;
@@ -75,6 +80,13 @@ export interface OnceReport {
 export type AssembleOnce = (
   options: TaskOptions & { readonly log: Log; readonly loaded: LoadedConfig },
 ) => Promise<OnceReport>;
+
+/** Plugins as a start in production would find them. */
+export interface PluginsLook {
+  readonly missing: readonly { readonly message: string; readonly fix: string }[];
+  /** A warning for each plugin with sources newer than its compiled code. */
+  readonly stale: readonly string[];
+}
 
 export interface CheckedProject {
   readonly loaded: LoadedConfig;

@@ -127,7 +127,13 @@ export type Arrival = ArrivalBase &
         readonly line?: string;
       }
     | { readonly kind: 'pressed'; readonly message: string; readonly token: string }
-    | { readonly kind: 'other'; readonly type: string; readonly raw: unknown }
+    | {
+        readonly kind: 'other';
+        readonly type: string;
+        readonly raw: unknown;
+        /** Why it is not one of the other kinds, if its sender probably meant one. The host logs it once a minute. Without user content. */
+        readonly fault?: string;
+      }
     | { readonly kind: 'reaction'; readonly message: string; readonly emoji: string; readonly on: boolean }
     | { readonly kind: 'member'; readonly who: string; readonly change: 'joined' | 'left' }
   );
@@ -173,14 +179,15 @@ export type Outgoing = OutgoingBase &
  * The result of one call.
  *
  * - `later`: the host retries after `afterMs`. With `account`, all sends of the account wait: for `accountMs` if given, else for `afterMs`.
- * - `refused`: never retried; the send becomes a dead letter.
+ * - `refused`: never retried; the send becomes a dead letter. With `gone`, the recipient is no longer there, and the dead letter expires
+ *   (`outbox.deadDays`).
  *
  * If `send` throws, the outcome is unknown.
  */
 export type SendResult =
   | { readonly kind: 'sent'; readonly message?: string }
   | { readonly kind: 'later'; readonly afterMs: number; readonly account?: true; readonly accountMs?: number }
-  | { readonly kind: 'refused'; readonly reason: string };
+  | { readonly kind: 'refused'; readonly reason: string; readonly gone?: true };
 
 /** A command as `announce` receives it. */
 export interface CommandInfo {

@@ -61,6 +61,22 @@ export interface When {
   readonly key?: string;
 }
 
+/** Selects waiting tasks for `ctx.scheduled`. */
+export interface ScheduledPage {
+  /** Only keys that begin with it. */
+  readonly prefix?: string;
+  /** Default 100, at most 1,000. */
+  readonly limit?: number;
+}
+
+/** A task that waits. */
+export interface Scheduled<D> {
+  readonly key: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly data: D;
+}
+
 /** The context of every handler. */
 export interface Ctx {
   readonly log: Logger;
@@ -71,6 +87,8 @@ export interface Ctx {
   readonly language: Language;
   /** The language of another conversation. */
   languageOf(conversation: ConversationRef): Language;
+  /** `schedule.timezone`: the zone in which people of this host read and write times. */
+  readonly timezone: string;
   /** `id` and `receivedAt` are the same on each attempt. */
   readonly item: { readonly id: string; readonly receivedAt: number; readonly attempt: number };
   /** A key for ids and idempotency keys: the same on each attempt of this item, handler and step. */
@@ -87,6 +105,11 @@ export interface Ctx {
   get<V>(cell: Cell<V>): Promise<V | undefined>;
   /** Entries in order of their keys, each read as by `get`. */
   list<V>(state: State<V>, page?: Page): Promise<readonly (readonly [key: string, value: V])[]>;
+  /**
+   * Waiting tasks that were scheduled with a key, the next one first. `ctx.cancel` of one of them holds only while it waits: if it has become due or
+   * was cancelled meanwhile, the handler runs again.
+   */
+  scheduled<D>(task: Task<D>, page?: ScheduledPage): Promise<readonly Scheduled<D>[]>;
   /** The bytes of a saved file, or of a file that came with a message, fetched from its platform. */
   readFile(file: FileRef): Promise<Uint8Array<ArrayBuffer>>;
   /** Saves a file by its content: saving the same bytes twice makes one file. */

@@ -18,7 +18,17 @@ export { type AgentTool, defineAgentTool } from './agent-tool.ts';
 export { accountFailed, giveUp, retryLater, userError } from './errors.ts';
 export { defineEvent } from './event-type.ts';
 export type { Action, Cell, Counter, Dialog, EventType, State, Task } from './handle.ts';
-export type { ChatCtx, Ctx, Json, Logger, OnceOptions, Page, When } from './handler-context.ts';
+export type {
+  ChatCtx,
+  Ctx,
+  Json,
+  Logger,
+  OnceOptions,
+  Page,
+  Scheduled,
+  ScheduledPage,
+  When,
+} from './handler-context.ts';
 export {
   type Body,
   type Button,

@@ -35,6 +35,10 @@ export interface CommandHelp {
   readonly summary: string;
   /** The line to type, with the prefix: `/echo <text…>`. */
   readonly usage: string;
+  /** Arguments with a description: `--in <duration>` and what it is. */
+  readonly args: readonly { readonly usage: string; readonly description: string }[];
+  /** Lines to type, with the prefix. */
+  readonly examples: readonly string[];
   readonly slot: string;
   readonly who: 'anyone' | 'admin' | 'operator';
 }

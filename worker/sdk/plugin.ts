@@ -23,12 +23,16 @@ export type Done = void | Promise<void>;
 /** The description of a command: for its parser, its help and the menus of platforms. */
 export interface CommandSpec<A extends TProperties> extends Options {
   readonly summary: string;
+  /** Other names. One of several words (`remind list`) comes before a command that its first word names. */
   readonly aliases?: readonly string[];
   /** 'admin': an admin of the conversation on its platform. 'operator': a user listed in `commands.operators`. Default 'anyone'. */
   readonly who?: 'anyone' | 'admin' | 'operator';
   /** Example lines. Each must parse, or assembly fails. */
   readonly examples?: readonly string[];
-  /** Typed in the order written here, or by name (`--in 10m`). Booleans are typed by name only. */
+  /**
+   * Typed in the order written here, or by name (`--in 10m`). Booleans and `t.option` are typed by name only, and so is what stands behind an
+   * argument that takes the rest of the line.
+   */
   readonly args?: A;
   /** Sentences that run the command if the bot is addressed: 'remind me in {in} to {text}'. */
   readonly phrases?: readonly string[];

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { TEST_HOST_VARIABLE } from '../../shared/config/mode.ts';
 import type { HostOptions } from './host.ts';
 
 export interface HostProject {
@@ -44,7 +45,7 @@ function fillProject(folder: string, { config = {}, plugins, files = {} }: HostO
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: references of the configuration
 /** `SVC_TEST_PORT` keeps the port of the first start over restarts. */
-const OWN_KEYS = { host: '127.0.0.1', port: '${SVC_TEST_PORT}', token: '${HTTP_TOKEN}' };
+const OWN_KEYS = { host: '127.0.0.1', port: `\${${TEST_HOST_VARIABLE}}`, token: '${HTTP_TOKEN}' };
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: references of the configuration
 
 function slotsOf(config: Keys, plugins: HostOptions['plugins']): Keys {

@@ -1,6 +1,7 @@
 // A test host of a harness. Its process belongs to the guard, a process that ends the host with the harness.
 import type { ReadinessReport } from '../../shared/api/readiness.ts';
 import { processEnvironment } from '../../shared/config/environment.ts';
+import { TEST_HOST_VARIABLE } from '../../shared/config/mode.ts';
 import { CLI_FILE, GuardedProcess } from './guarded-process.ts';
 import type { HostOptions, HostRequest, TestHost } from './host.ts';
 import { type HostProject, makeProject } from './host-project.ts';
@@ -102,7 +103,7 @@ export class RealHost implements TestHost {
     const limit = AbortSignal.timeout(timeoutMs);
     const args = [CLI_FILE, 'runtime', 'start', '--mode', mode, '--no-watch', '--project', this.project];
     const up = await Promise.race([
-      this.#process.start(args, { ...this.#environment, SVC_TEST_PORT: String(this.#port) }),
+      this.#process.start(args, { ...this.#environment, [TEST_HOST_VARIABLE]: String(this.#port) }),
       new Promise<undefined>((resolve) => limit.addEventListener('abort', () => resolve(undefined), { once: true })),
     ]);
     if (up === undefined) throw this.#failed(`the host is not up after ${timeoutMs} ms`);

@@ -78,6 +78,44 @@ export const readDue = (reader: Reader, { until, limit, except, without }: DueUn
 export const readNextDue = (reader: Reader, except: Owners): Promise<{ at: number } | undefined> =>
   reader.first(sql.selectFrom('due').select('at').where(isNoneOf(except)).orderBy('at').limit(1));
 
+interface DuePage {
+  readonly after: { readonly at: number; readonly seq: number } | undefined;
+  /** `root/<slot>`; undefined: all plugins. */
+  readonly owner: string | undefined;
+  readonly limit: number;
+}
+
+/** Tasks and the next times of cron handlers, the next one first. */
+export function readDuePage(reader: Reader, { after, owner, limit }: DuePage): Promise<DueRow[]> {
+  let query = sql.selectFrom('due').selectAll().where('kind', 'in', ['task', 'cron']);
+  if (after !== undefined)
+    query = query.where(({ eb, or, and }) =>
+      or([eb('at', '>', after.at), and([eb('at', '=', after.at), eb('seq', '>', after.seq)])]),
+    );
+  if (owner !== undefined) query = query.where('capability', '>=', `${owner}#`).where('capability', '<', `${owner}$`);
+  return reader.all(query.orderBy('at').orderBy('seq').limit(limit));
+}
+
+export const readDueBySeq = (reader: Reader, seq: number): Promise<DueRow | undefined> =>
+  reader.first(sql.selectFrom('due').selectAll().where('seq', '=', seq));
+
+/** Rows of tasks whose ids are in a range, the next one first. */
+export const readTasks = (
+  reader: Reader,
+  { from, to, limit }: { readonly from: string; readonly to: string; readonly limit: number },
+): Promise<DueRow[]> =>
+  reader.all(
+    sql
+      .selectFrom('due')
+      .selectAll()
+      .where('kind', '=', 'task')
+      .where('id', '>=', from)
+      .where('id', '<', to)
+      .orderBy('at')
+      .orderBy('seq')
+      .limit(limit),
+  );
+
 /** The last wall clock time that an earlier process has stored. */
 export const readLastSeen = (reader: Reader, runtimeId: string): Promise<{ at: number } | undefined> =>
   reader.first(

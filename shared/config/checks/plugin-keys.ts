@@ -5,9 +5,11 @@
 //   PLUGIN-KEYS-3  Faults have the file's line and column. No message holds an environment value or a secret.
 //
 // The SDK's own check decides whether a value fits. It is passed in, so that plugin tests and the host share one set of rules.
-import { originOf, schemaAt, unknownKey, valueAt } from '../explain.ts';
+import { originOf, schemaAt, show, unknownKey, valueAt } from '../explain.ts';
 import { type ConfigFault, dotted, type Finding, lastOf, parentOf, pointerTo } from '../fault.ts';
 import { type LoadedConfig, locate } from '../load.ts';
+import { nearValue } from '../near-value.ts';
+import { nearest } from '../nearest.ts';
 import { readAs, readReferences } from '../references.ts';
 import { wrongSecret } from '../resolve.ts';
 import { expectation, isRecord, type JsonSchema, schemaOfKey } from '../schema/json-schema.ts';
@@ -182,11 +184,9 @@ function worded(
   const group = schemaAt(schema, parentOf(path));
   const wanted = schemaAt(schema, path);
   if (path !== '' && wanted === undefined && group?.properties !== undefined) {
-    const { suggestion, ...finding } = unknownKey(
-      path,
-      parentOf(path) === '' ? withKeys(group, known) : group,
-      undefined,
-    );
+    const { suggestion, ...finding } = unknownKey(path, {
+      schema: parentOf(path) === '' ? withKeys(group, known) : group,
+    });
     return suggestion === undefined
       ? finding
       : {
@@ -197,9 +197,21 @@ function worded(
   if (valueAt(typed, path) === undefined)
     return { path, message: `is missing; it must be ${expectation(wanted ?? {})}` };
   const reference = loaded.references.get(pointer + path);
-  return reference === undefined
-    ? { path, message }
-    : { path, message: `must be ${expectation(wanted ?? {})}; ${originOf(reference)} does not fit` };
+  if (reference?.whole === true && valueAt(typed, path) === '')
+    return {
+      path,
+      message: `is empty: ${reference.names[0] ?? ''} has no value; it must be ${expectation(wanted ?? {})}`,
+    };
+  if (reference === undefined) return asWritten({ path, message }, wanted ?? {}, valueAt(typed, path));
+  return { path, message: `must be ${expectation(wanted ?? {})}; ${originOf(reference)} does not fit` };
+}
+
+/** A file says true and false, where people in a chat say yes and no. */
+function asWritten({ path, message }: Finding, wanted: JsonSchema, value: unknown): Finding {
+  const words = (wanted.enum ?? []).map(String);
+  const near = typeof value === 'string' && words.length > 0 ? nearest(value, words) : nearValue(value, wanted);
+  const told = wanted.type === 'boolean' ? `must be ${expectation(wanted)}, not ${show(value)}` : message;
+  return near === undefined ? { path, message: told } : { path, message: told, suggestion: near };
 }
 
 /** A schema that also accepts the host's keys, since people write both in one group. */

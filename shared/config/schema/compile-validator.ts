@@ -2,7 +2,7 @@
 import type { ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
-const SDK_FORMATS = ['svc-secret', 'svc-duration', 'svc-rest', 'svc-user', 'svc-conversation', 'svc-message'];
+const SDK_FORMATS = ['svc-secret', 'svc-duration', 'svc-when', 'svc-rest', 'svc-user', 'svc-conversation', 'svc-message'];
 
 export function compileValidator(schema: object): { readonly ajv: Ajv2020; readonly validate: ValidateFunction } {
   const ajv = new Ajv2020({

@@ -209,6 +209,11 @@ export const configSchema = Type.Object(
     }),
     outbox: group('Messages going out.', {
       days: integer('Days for which sent messages are kept.', 7, [1, 3_650]),
+      deadDays: integer(
+        'Days after which a dead letter to a recipient who is no longer there is dropped. Others stay.',
+        7,
+        [1, 3_650],
+      ),
       maxAttempts: integer(
         'Attempts before a message becomes a dead letter, those included that a crash of the worker cut.',
         8,

@@ -34,6 +34,8 @@ const list: Command = {
           errorText(endpoint['lastError']),
         ]),
       );
+      const failed = endpoints.find(({ state }) => state === 'failed');
+      if (failed !== undefined) print.note(nextStepOf(failed));
     }
     return EXIT.ok;
   },
@@ -53,6 +55,7 @@ const show: Command = {
     else
       for (const [name, value] of Object.entries(endpoint))
         print.text(`${print.color.dim(`${name}:`)} ${fieldText(endpoint, name, value)}`);
+    if (endpoint['state'] === 'failed') print.note(nextStepOf(endpoint));
     return endpoint['state'] === 'online' ? EXIT.ok : EXIT.failed;
   },
 };
@@ -86,6 +89,10 @@ function fieldText(endpoint: Endpoint, name: string, value: unknown): string {
   if (name === 'lastError') return errorText(value);
   return name === 'state' ? stateText(endpoint) : shown(value);
 }
+
+/** A failed account waits for its operator. */
+const nextStepOf = ({ name }: Endpoint): string =>
+  `next: \`svc doctor --endpoint ${shown(name)}\` asks the platform; mend it, then \`svc endpoints reconnect ${shown(name)}\``;
 
 /** The state, with the source of `enabled` if an operator overrides the configuration. An older host reports no `override`. */
 function stateText({

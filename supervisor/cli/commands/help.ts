@@ -22,6 +22,10 @@ const VARIABLES: readonly (readonly [string, string])[] = [
   // biome-ignore lint/suspicious/noTemplateCurlyInString: how a configuration names it
   ['any name', 'what svc.config.yml refers to as ${NAME}; .env in the project is read too, the environment wins'],
   ['SVC_HTTP_TOKEN', 'the token of svc doctor --live'],
+  [
+    'HTTPS_PROXY, HTTP_PROXY, ALL_PROXY',
+    'not used, in small letters neither: accounts connect to their platforms directly',
+  ],
   ['NO_COLOR, TERM=dumb, CI', 'no colours'],
   ['NOTIFY_SOCKET, INVOCATION_ID, SYSTEMD_EXEC_PID', 'set by systemd: it is the restart owner then'],
   ['pm_id, XPC_SERVICE_NAME, KUBERNETES_SERVICE_HOST', 'set by PM2, launchd, Kubernetes: likewise'],

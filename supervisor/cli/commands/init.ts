@@ -6,13 +6,16 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { wrongName, wrongPort } from '../init/answer-rules.ts';
 import { type LockfileResult, makeLockfile } from '../init/lockfile.ts';
-import { svcDependency } from '../init/own-package.ts';
+import type { PackedSvc } from '../init/packed-svc.ts';
+import { PLATFORMS, type Platform, platformSteps, platformsNamed } from '../init/platforms.ts';
 import { type Answers, PROJECT_NODE, projectFiles } from '../init/templates.ts';
+import { refuseInWorkspace } from '../init/workspace.ts';
 import { type WrittenFile, writeProject } from '../init/write-project.ts';
 import { textArgument, textOption } from '../options.ts';
 
 const TOKEN_BYTES = 32;
 const DEFAULT_PORT = 8_068;
+const ADAPTERS = PLATFORMS.map(({ name }) => name).join(', ');
 
 export const command: Command = {
   noun: 'init',
@@ -20,31 +23,42 @@ export const command: Command = {
   summary: 'Makes a project: configuration, token, sample plugin with its test',
   options: [
     { flags: '--name <name>', description: "Name of the package (default: the folder's name)" },
+    { flags: '--adapter <names>', description: `Platforms, comma separated: ${ADAPTERS}` },
     { flags: '--port <port>', description: 'Port of the HTTP interface', default: DEFAULT_PORT },
-    { flags: '--svc <spec>', description: 'What package.json asks for: a version range, or file:../svc-0.1.0.tgz' },
+    {
+      flags: '--svc <spec>',
+      description: 'What package.json asks for, such as a version range; left out: this svc, packed into vendor/',
+    },
     { flags: '--no-sample', description: 'Without the sample plugin' },
     { flags: '--no-lockfile', description: 'Without running npm for the lockfile' },
     { flags: '--yes', description: 'Take the defaults, ask nothing' },
     { flags: '--force', description: 'Replace files that are there, and keep copies of them' },
     { flags: '--dry-run', description: 'Only say what would be written' },
   ],
-  examples: ['svc init my-bot', 'svc init --name my-bot --port 8070 --yes', 'svc init my-bot --dry-run --json'],
+  examples: [
+    'svc init my-bot',
+    'svc init --name my-bot --port 8070 --yes',
+    'svc init my-bot --adapter telegram',
+    'svc init my-bot --dry-run --json',
+  ],
   async run(context, [folder], options) {
     const named = textOption(options, 'project');
     if (folder !== undefined && named !== undefined)
       throw new SvcError('usage', 'the folder is given twice: as an argument and with --project');
     const target = resolve(context.cwd, folder === undefined ? (named ?? '.') : textArgument(folder, '[folder]'));
-    const answers = await answersOf(context, target, options);
-    if (answers === undefined) return EXIT.failed;
+    refuseInWorkspace(target);
+    const asked = await answersOf(context, target, options);
+    if (asked === undefined) return EXIT.failed;
+    const { answers, packed } = await withSvc(context, asked, textOption(options, 'svc'));
     const dryRun = options['dryRun'] === true;
-    const files = writeProject(projectFiles(answers), {
+    const files = writeProject([...projectFiles(answers), ...(packed === undefined ? [] : [packed.file])], {
       folder: target,
       force: options['force'] === true,
       dryRun,
       now: Date.now(),
     });
     const lockfile = dryRun || options['lockfile'] === false ? undefined : await lock(context, target);
-    tell(context, { target, files, lockfile, dryRun });
+    tell(context, { target, files, lockfile, dryRun, platforms: answers.platforms });
     return EXIT.ok;
   },
 };
@@ -53,19 +67,32 @@ async function answersOf(
   context: CommandContext,
   target: string,
   options: Readonly<Record<string, unknown>>,
-): Promise<Answers | undefined> {
+): Promise<Omit<Answers, 'svc'> | undefined> {
+  const adapters = textOption(options, 'adapter');
   const given = {
     name: textOption(options, 'name') ?? packageNameFrom(basename(target)),
     port: Number(options['port'] ?? DEFAULT_PORT),
     sample: options['sample'] !== false,
+    platforms: adapters === undefined ? undefined : platformsNamed(adapters),
   };
   const asks = context.interactive && !context.json && options['yes'] !== true;
   const answers = asks ? await (await import('../init/ask.ts')).askFor(given) : given;
   if (answers === undefined) return undefined;
   const wrong = wrongName(answers.name) ?? wrongPort(answers.port);
   if (wrong !== undefined) throw new SvcError('usage', wrong);
-  const svc = typeof options['svc'] === 'string' ? options['svc'] : svcDependency(target);
-  return { ...answers, svc, token: randomBytes(TOKEN_BYTES).toString('base64url') };
+  return { ...answers, platforms: answers.platforms ?? [], token: randomBytes(TOKEN_BYTES).toString('base64url') };
+}
+
+/** Without --svc the project gets this svc as a packed file of its own. */
+async function withSvc(
+  { env, signal, print }: CommandContext,
+  asked: Omit<Answers, 'svc'>,
+  given: string | undefined,
+): Promise<{ readonly answers: Answers; readonly packed: PackedSvc | undefined }> {
+  if (given !== undefined) return { answers: { ...asked, svc: given }, packed: undefined };
+  print.note('packing svc …');
+  const packed = await (await import('../init/packed-svc.ts')).packSvc({ env, signal });
+  return { answers: { ...asked, svc: packed.spec }, packed };
 }
 
 function packageNameFrom(folder: string): string {
@@ -88,9 +115,10 @@ interface Outcome {
   /** Undefined if no lockfile was requested. */
   readonly lockfile: LockfileResult | undefined;
   readonly dryRun: boolean;
+  readonly platforms: readonly Platform[];
 }
 
-function tell({ cwd, print }: CommandContext, { target, files, lockfile, dryRun }: Outcome): void {
+function tell({ cwd, print }: CommandContext, { target, files, lockfile, dryRun, platforms }: Outcome): void {
   const enter = relative(cwd, target);
   const next =
     enter === ''
@@ -110,6 +138,7 @@ function tell({ cwd, print }: CommandContext, { target, files, lockfile, dryRun 
     lockfile: lockfile ?? { made: false, reason: 'not asked for' },
     warnings,
     next,
+    platforms: platforms.map((platform) => ({ adapter: platform.name, steps: platformSteps(platform) })),
   });
   for (const { path, action, backup } of files)
     print.text(
@@ -118,6 +147,10 @@ function tell({ cwd, print }: CommandContext, { target, files, lockfile, dryRun 
   if (lockfile?.made === true) print.text(`${'made'.padEnd(9)} package-lock.json`);
   for (const warning of warnings) print.note(print.color.warn(`warning: ${warning}`));
   if (dryRun) return;
+  for (const platform of platforms) {
+    print.text(print.color.bold(`${platform.title}:`));
+    for (const step of platformSteps(platform)) print.text(`  ${step}`);
+  }
   print.text(print.color.bold('Next:'));
   for (const line of next) print.text(`  ${line}`);
 }

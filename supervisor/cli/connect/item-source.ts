@@ -34,11 +34,55 @@ export type ItemChange =
   | { readonly action: 'replay'; readonly answer: 'again' | 'done' | undefined }
   | { readonly action: 'hold' | 'drop'; readonly reason: string };
 
+/** A state in which items wait for an operator. */
+export type LostState = 'dead' | 'unknown';
+
+export interface CauseGroup {
+  readonly endpoint: string;
+  readonly handler: string | null;
+  readonly code: string;
+  readonly count: number;
+  readonly oldest: string | null;
+  readonly newest: string | null;
+  readonly item: string | null;
+}
+
+export interface CauseGroups {
+  readonly groups: readonly CauseGroup[];
+  readonly looked: number;
+  /** The host's time. */
+  readonly asOf: string;
+}
+
+export interface Selection {
+  readonly state: LostState;
+  readonly endpoint: string | undefined;
+  readonly handler: string | undefined;
+  readonly code: string | undefined;
+  readonly since: string | undefined;
+  readonly upTo: string;
+  readonly after: string | undefined;
+}
+
+export type ManyChange =
+  | { readonly action: 'replay'; readonly answer: 'again' | 'done' | undefined }
+  | { readonly action: 'drop'; readonly reason: string };
+
+export interface BulkResult {
+  readonly done: number;
+  readonly left: number;
+  readonly skipped: number;
+  readonly next?: string;
+}
+
 export interface ItemSource {
   page(request: PageRequest): Promise<Page>;
   show(id: string): Promise<Item>;
   /** Reads the item first, so that the change applies to this revision only. */
   change(id: string, change: ItemChange): Promise<Item>;
+  groups(state: LostState): Promise<CauseGroups>;
+  /** Changes one page of the selection. */
+  changeMany(selection: Selection, change: ManyChange): Promise<BulkResult>;
 }
 
 /** A healthy host has answered long before. */
@@ -119,10 +163,20 @@ class HostItems implements ItemSource {
     const path = this.#pathOf(id);
     const tag = (await this.#request('GET', path)).headers.get('etag');
     this.revision = tag ?? undefined;
-    const body = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+    const body = given(said);
     const headers = tag === null ? {} : { headers: { 'If-Match': tag } };
     return (await this.#request('POST', `${path}/${action}`, { body, idempotencyKey: randomUUID(), ...headers }))
       .body as Item;
+  }
+
+  async groups(state: LostState): Promise<CauseGroups> {
+    return (await this.#request('GET', `/api/${this.#store}/groups${queryOf({ state })}`)).body as CauseGroups;
+  }
+
+  async changeMany(selection: Selection, { action, ...said }: ManyChange): Promise<BulkResult> {
+    const body = given({ ...selection, ...said });
+    const path = `/api/${this.#store}/${action}`;
+    return (await this.#request('POST', path, { body, idempotencyKey: randomUUID() })).body as BulkResult;
   }
 
   async #request(method: string, path: string, options: object = {}) {
@@ -135,6 +189,9 @@ class HostItems implements ItemSource {
     return `/api/${this.#store}/${encodeURIComponent(id)}`;
   }
 }
+
+const given = (values: object): object =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
 /** Undefined if there is no database file yet. */
 async function fileItems(
@@ -149,6 +206,8 @@ async function fileItems(
     page: ({ limit = PAGE_ITEMS, ...request }) => items.page(store, { limit, ...request }),
     show: (id) => items.show(store, id),
     change: (id, change) => items.change(store, id, { ...change, revision: ofTag(revision()) }),
+    groups: (state) => items.groups(store, state),
+    changeMany: (selection, change) => items.changeMany(store, selection, change),
   };
 }
 

@@ -1,6 +1,7 @@
 // Waits for the next worker after a requested restart, and prints the result.
 import { EXIT, type ExitCode } from '../../../shared/process/exit-codes.ts';
 import type { Printer } from '../command.ts';
+import { nextStep } from '../output/status-text.ts';
 import { type WaitOptions, waitForReady } from './wait-for-ready.ts';
 
 export interface NextWorkerOptions extends Omit<WaitOptions, 'notRuntimeId'> {
@@ -33,7 +34,8 @@ export async function untilNextWorker(
     return EXIT.ok;
   }
   print.text(print.color.bad(reasons.join('; ')));
+  const step = status === undefined ? undefined : nextStep(status);
   const again = status === undefined ? '; nothing answers: `svc runtime start --daemon` starts a daemon anew' : '';
-  print.note(`\`svc runtime logs\` shows why${again}`);
+  print.note(step ?? `\`svc runtime logs\` shows why${again}`);
   return EXIT.failed;
 }

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { proxyVariables } from '../../../shared/process/proxy-variables.ts';
 import { serviceOf } from '../service/service-of.ts';
 import { type Check, type Finding, fault, ok, type Subject, skip, warn } from './check.ts';
 
@@ -10,6 +11,7 @@ const GIT_MS = 10_000;
 
 export const MACHINE_CHECKS: readonly Check[] = [
   { id: 'machine.clock', title: 'The clock is not behind what was written already', run: clock },
+  { id: 'env.proxy', title: 'No proxy is set that svc would not use', run: proxy },
   { id: 'package.committed', title: 'The lockfile is committed as it is', run: committed },
   { id: 'service.current', title: 'The installed service is as it would be written now', run: serviceCurrent },
 ];
@@ -34,6 +36,17 @@ function clock({ paths }: Subject): Finding {
         'timedatectl set-ntp true',
       )
     : ok('no time in the state lies ahead');
+}
+
+/** Elsewhere these variables send requests through a proxy. Behind a firewall the accounts would then stay offline without a word. */
+function proxy({ env }: Subject): Finding {
+  const names = proxyVariables(env);
+  return names.length === 0
+    ? ok('no variable names a proxy')
+    : warn(
+        `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} set, but svc uses no proxy: accounts connect to their platforms directly`,
+        'let the host reach the platforms directly; for a host that does, unset the variable where svc starts',
+      );
 }
 
 const run = promisify(execFile);

@@ -54,11 +54,11 @@ function packageScripts({ manifest }: Subject): Finding {
   const scripts = manifest['scripts'];
   const of = (name: string): unknown =>
     typeof scripts === 'object' && scripts !== null ? (scripts as Readonly<Record<string, unknown>>)[name] : undefined;
-  const missing = ['build', 'start'].filter((name) => typeof of(name) !== 'string');
+  const missing = (['build', 'start'] as const).filter((name) => typeof of(name) !== 'string');
   if (missing.length > 0)
     return warn(
       `package.json has no script ${missing.join(' and ')}`,
-      'npm pkg set scripts.start="exec svc runtime start --mode production --no-watch"',
+      missing.map((name) => MADE_SCRIPTS[name]).join(' && '),
     );
   const start = String(of('start'));
   if (!/(^|&&\s*|;\s*)exec\s/.test(start))
@@ -68,6 +68,12 @@ function packageScripts({ manifest }: Subject): Finding {
     );
   return ok('build and start are there');
 }
+
+/** The commands that add the scripts of a new project. */
+const MADE_SCRIPTS = {
+  build: 'npm pkg set scripts.build="tsc -p ."',
+  start: 'npm pkg set scripts.start="exec svc runtime start --mode production --no-watch"',
+} as const;
 
 const FOREIGN_LOCKFILES = ['pnpm-lock.yaml', 'yarn.lock', 'bun.lock'];
 

@@ -219,7 +219,8 @@ async function database(filename: string): Promise<Finding> {
  * A process writes the database, or was killed in a write. Such a file is not touched.
  * Without a WAL, reading creates an empty one. A writable connection removes it at its end; a read-only one would leave it behind.
  */
-const isInUse = (filename: string): boolean => existsSync(`${filename}-wal`) || existsSync(`${filename}-journal`);
+export const isInUse = (filename: string): boolean =>
+  existsSync(`${filename}-wal`) || existsSync(`${filename}-journal`);
 
 /** The same check as at a start: a newer svc may have written a schema that this one would break. */
 async function schema(filename: string): Promise<Finding> {

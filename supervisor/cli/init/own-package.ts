@@ -1,16 +1,8 @@
-// The dependency on this svc in package.json of a new project.
+// The package that contains this program.
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isRecord } from '../../../shared/config/schema/json-schema.ts';
-
-/** `^1.2.3` if svc is installed as a package, `file:…` if it runs from a checkout. */
-export function svcDependency(folder: string): string {
-  const { root, version } = ownPackage();
-  return root.split(sep).includes('node_modules')
-    ? `^${version}`
-    : `file:${relative(folder, root).split(sep).join('/')}`;
-}
 
 /** Folder and version of the package that contains this program. */
 export function ownPackage(): { readonly root: string; readonly version: string } {

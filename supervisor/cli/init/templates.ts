@@ -5,6 +5,8 @@
 import { EXAMPLE_TOKEN } from '../../../shared/config/checks/token-checks.ts';
 import { CONFIG_FILE, ENV_FILE } from '../../../shared/files/paths.ts';
 import { HELLO_PLUGIN, HELLO_TEST } from './hello-plugin.ts';
+import { type Platform, platformExample, platformKeys, platformVariables } from './platforms.ts';
+import { projectReadme } from './project-readme.ts';
 
 export interface Answers {
   /** Name of the package. */
@@ -13,6 +15,7 @@ export interface Answers {
   /** Version in package.json: a range, or `file:…`. */
   readonly svc: string;
   readonly sample: boolean;
+  readonly platforms: readonly Platform[];
   /** Full-scope token, written to `.env` only. */
   readonly token: string;
 }
@@ -20,8 +23,10 @@ export interface Answers {
 export interface TemplateFile {
   /** Path in the project. */
   readonly path: string;
-  readonly text: string;
+  readonly text: string | Uint8Array;
   readonly mode: 0o600 | 0o644;
+  /** A file of that name stays as it is. */
+  readonly keepsOld?: boolean;
 }
 
 /** Lowest Node version of a new project. */
@@ -34,8 +39,9 @@ export function projectFiles(answers: Answers): readonly TemplateFile[] {
     file('package.json', packageJson(answers)),
     file('tsconfig.json', TSCONFIG),
     file(CONFIG_FILE, configFile(answers)),
-    file(ENV_FILE, `HTTP_TOKEN=${answers.token}\n`, 0o600),
-    file('.env.example', ENV_EXAMPLE),
+    file(ENV_FILE, `HTTP_TOKEN=${answers.token}\n${answers.platforms.map(platformVariables).join('')}`, 0o600),
+    file('.env.example', `${ENV_EXAMPLE}${answers.platforms.map(platformExample).join('')}`),
+    { ...file('README.md', projectReadme(answers)), keepsOld: true },
     file('.gitignore', GITIGNORE),
     file('.npmrc', NPMRC),
     ...(answers.sample
@@ -91,6 +97,7 @@ const TSCONFIG = `${JSON.stringify(
 const configFile = ({
   port,
   sample,
+  platforms,
 }: Answers): string => `# yaml-language-server: $schema=./node_modules/svc/dist/config-schema.json
 # \`npx svc config show\` prints every key with its value; \`npx svc config check\` finds faults.
 http:
@@ -108,7 +115,7 @@ plugins:
   help: {}
   ping: {}
   remind: {}
-${sample ? '  hello:\n    use: ./plugins/hello\n    greeting: Hello\n' : ''}`;
+${platforms.map((platform) => `${platformKeys(platform)}\n`).join('')}${sample ? '  hello:\n    use: ./plugins/hello\n    greeting: Hello\n' : ''}`;
 
 const ENV_EXAMPLE = `# Copy to .env (chmod 600) and fill in. Lines are NAME=value without quotes, blanks, # or $.
 # Full access to the HTTP interface: at least 16 characters; \`npx svc token create\` makes one of 256 bits.

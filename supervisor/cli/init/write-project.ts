@@ -3,6 +3,7 @@
 //   WRITE-PROJECT-1  Without `force` any existing file causes a refusal before a file is written.
 //   WRITE-PROJECT-2  With `force` an existing file is first renamed to `<name>.bak-<time>` and keeps its mode. An identical file is left alone.
 //   WRITE-PROJECT-3  New files are opened exclusively, so a file or link that appears meanwhile is not written through.
+//   WRITE-PROJECT-4  A README that exists is left as it is.
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { linkTarget } from '../../../shared/config/checks/small-file.ts';
@@ -38,7 +39,8 @@ function writeAll(files: readonly TemplateFile[], options: WriteOptions): readon
   for (const { path } of files) refuseLinkToNowhere(dirname(join(options.folder, path)));
   if (existsSync(options.folder) && !statSync(options.folder).isDirectory())
     throw new SvcError('usage', `${options.folder} is not a folder`);
-  const inTheWay = files.filter((file) => isThere(join(options.folder, file.path)) && !isSame(options.folder, file));
+  const written = files.filter((file) => file.keepsOld !== true || !isThere(join(options.folder, file.path)));
+  const inTheWay = written.filter((file) => isThere(join(options.folder, file.path)) && !isSame(options.folder, file));
   if (inTheWay.length > 0 && !options.force) {
     const names = inTheWay.map(({ path }) => path);
     throw new SvcError(
@@ -50,7 +52,7 @@ function writeAll(files: readonly TemplateFile[], options: WriteOptions): readon
       },
     );
   }
-  return files.map((file) => writeOne(file, options));
+  return written.map((file) => writeOne(file, options));
 }
 
 function writeOne(file: TemplateFile, { folder, dryRun, now }: WriteOptions): WrittenFile {
@@ -99,5 +101,5 @@ function isSame(folder: string, file: TemplateFile): boolean {
   const stats = lstatSync(path);
   if (!stats.isFile() || stats.size !== Buffer.byteLength(file.text)) return false;
   if (file.mode === 0o600 && (stats.mode & 0o077) !== 0) return false;
-  return readFileSync(path, 'utf8') === file.text;
+  return readFileSync(path).equals(Buffer.from(file.text));
 }

@@ -1,6 +1,8 @@
 // Output of `runtime status` for people.
 import type { Cut, RuntimeStatus, ToldExit } from '../../../shared/api/control.ts';
 import { formatLogLine } from '../../../shared/log/log-line.ts';
+import { EXIT } from '../../../shared/process/exit-codes.ts';
+import { waitText } from '../../../shared/time/wait-text.ts';
 import type { Printer } from '../command.ts';
 
 export interface StatusTextOptions {
@@ -11,6 +13,20 @@ export interface StatusTextOptions {
 
 const EXITS_SHOWN = 3;
 const LINE_CHARACTERS = 300;
+
+/** The command to use next on a host that needs its operator. */
+export function nextStep({
+  state,
+  ready,
+  exits,
+}: Pick<RuntimeStatus, 'state' | 'ready' | 'exits'>): string | undefined {
+  if (state === 'failed') {
+    const cause = exits.at(-1)?.code === EXIT.config ? 'svc config check' : 'svc runtime logs --level error';
+    return `next: \`${cause}\` shows the cause; mend it, then \`svc runtime restart\` starts it again`;
+  }
+  if (state === 'deferred') return '`svc runtime restart` starts it now';
+  return state === 'running' && !ready ? 'next: `svc doctor` says what helps' : undefined;
+}
 
 export const isWell = ({ state, ready }: RuntimeStatus): boolean => state === 'running' && ready;
 
@@ -59,9 +75,27 @@ function facts(status: RuntimeStatus): (readonly [string, string])[] {
           'budget',
           `${budget.left} of ${budget.limit} starts left within ${budget.windowMs / 1_000} s${budget.nextStartAt === null ? '' : `, next start at ${budget.nextStartAt}`}`,
         ],
+    accountsFact(status),
+    deadFact(status),
     log === null ? undefined : ['log', log],
   ];
   return found.filter((fact) => fact !== undefined);
+}
+
+function accountsFact({ accounts }: RuntimeStatus): readonly [string, string] | undefined {
+  if (accounts == null || accounts.total === 0) return undefined;
+  const { total, online, others } = accounts;
+  const named = others.map(({ name, state, since }) => `${name} ${state} ${waitText(Date.now() - Date.parse(since))}`);
+  const more = total - online - others.length;
+  const rest = [...named, ...(more > 0 ? [`and ${more} more`] : [])];
+  return ['accounts', `${online} of ${total} online${rest.length === 0 ? '' : `: ${rest.join(', ')}`}`];
+}
+
+function deadFact({ dead }: RuntimeStatus): readonly [string, string] | undefined {
+  if (dead == null || dead.inbox + dead.outbox === 0) return undefined;
+  const stores = (['inbox', 'outbox'] as const).filter((store) => dead[store] > 0);
+  const commands = stores.map((store) => `svc ${store} list --causes`);
+  return ['dead', `${dead.inbox} in, ${dead.outbox} out: ${commands.join(', ')}`];
 }
 
 const HOLDERS = {
@@ -75,7 +109,7 @@ const holder = (socket: RuntimeStatus['socket']): string => (socket == null ? ''
 function endText({ at, pid, runtimeId, durationMs, reason, code, signal, detail }: ToldExit): string {
   const how = signal === null ? (code === null ? '' : ` (code ${code})`) : ` (signal ${signal})`;
   // A reporter that did not see the exit knows only the start of the next worker.
-  const when = durationMs === null ? `before ${at}` : at;
+  const when = durationMs === null ? `unseen, the next one started ${at}:` : at;
   const lived = durationMs === null ? '' : ` after ${(durationMs / 1_000).toFixed(1)} s,`;
   const why = detail === null ? '' : `: ${detail}`;
   return `ended       ${when} pid ${pid}, runtime ${runtimeId ?? 'unknown'},${lived} ${reason}${how}${why}`;

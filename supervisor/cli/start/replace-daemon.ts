@@ -46,6 +46,6 @@ async function checkedSettings(
     return {};
   }
   const { checkProject } = await loadTasks(context);
-  const { loaded } = await checkProject({ project, mode: 'production', environment: context.env });
+  const { loaded } = await checkProject({ project, mode: 'production', environment: context.env, builtInOnly: true });
   return status.state === 'running' ? {} : supervisorSettings(loaded);
 }

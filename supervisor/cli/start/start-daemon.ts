@@ -1,10 +1,13 @@
 // `svc runtime start --daemon`: checks the configuration, starts a supervisor in a session of its own, and waits until the host is ready.
 //
-//   START-DAEMON-1  An invalid configuration starts nothing and creates no file (exit code 78).
+//   START-DAEMON-1  An invalid configuration starts nothing and creates no file (exit code 78). Keys of the project's own plugins are judged
+//                   by the worker alone, which has to load the plugins: if it ends with 78, its supervisor is ended again.
 //   START-DAEMON-2  A healthy daemon with the same configuration is a success (0). If this shell cannot read the configuration, the daemon checks
 //                   it.
-//   START-DAEMON-3  Secrets go through a pipe, and the daemon's environment holds none. Schemas mark which variables are secret.
+//   START-DAEMON-3  Secrets go through a pipe, and the daemon's environment holds none. Schemas mark which variables are secret;
+//                   those in keys of the project's own plugins are taken for secrets.
 import { spawn } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { supervisorSettings } from '../../../shared/config/supervisor-settings.ts';
@@ -17,13 +20,15 @@ import type { CommandContext } from '../command.ts';
 import { findStaying, liveWorker, type RunningProject } from '../connect/control-client.ts';
 import { judgedByDaemon } from '../connect/running-configuration.ts';
 import { DAEMON_STOPPED, goneProcess, type WaitResult, waitForReady } from '../connect/wait-for-ready.ts';
-import { lastLines } from '../output/status-text.ts';
+import { lastLines, nextStep } from '../output/status-text.ts';
 import { refuseSecondOwner } from './second-owner.ts';
 import { loadTasks, programFiles } from './worker-entry.ts';
 
 const READY_MS = 20_000;
 const CAUSE_BYTES = 4_096;
 const LINES_SHOWN = 5;
+const END_LOOK_MS = 25;
+const END_LOOKS = 400;
 
 export async function startDaemon(
   context: CommandContext,
@@ -33,14 +38,16 @@ export async function startDaemon(
   const { checkProject } = await loadTasks(context);
   let loaded: LoadedConfig;
   let secretVariables: readonly string[];
+  let warnings: readonly string[];
   try {
-    ({ loaded, secretVariables } = await checkProject({ project, mode: 'production', environment: context.env }));
+    const asked = { project, mode: 'production', environment: context.env, builtInOnly: true } as const;
+    ({ loaded, secretVariables, warnings } = await checkProject(asked));
   } catch (error) {
     const judged = await judgedByDaemon(project);
     if (judged === undefined) throw error;
     return join(context, { project, ...judged, timeoutMs });
   }
-  for (const warning of loaded.warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
+  for (const warning of warnings) context.print.note(context.print.color.warn(`warning: ${warning}`));
   const running = await findStaying(project);
   if (running !== undefined) return join(context, { project, running, configVersion: loaded.version, timeoutMs });
   refuseSecondOwner(project, context.env);
@@ -51,10 +58,28 @@ export async function startDaemon(
     ...parted(context.env, { names: secretVariables, texts: loaded.secrets }),
   });
   const result = await waitForReady(project, { timeoutMs, givenUp: child.ended, say: context.print.note });
+  const refused = refusedKeys(result);
+  if (refused !== undefined) await endAgain(project, child);
   child.release();
+  if (refused !== undefined) throw refused;
   const holder = result.status?.owner === 'daemon' ? undefined : liveWorker(project);
   if (holder !== undefined && holder.owner !== 'daemon') throw ranElsewhere(holder); // started at the same moment
   return tell(context, { project, result, already: false, since });
+}
+
+/** The error with which the worker has refused the configuration. */
+function refusedKeys({ status }: WaitResult): SvcError | undefined {
+  const end = status?.state === 'failed' ? status.exits.at(-1) : undefined;
+  if (end?.code !== EXIT.config) return undefined;
+  return new SvcError('config_invalid', end.detail ?? 'the configuration is invalid', {
+    hint: 'nothing was started; `svc config check` checks the file',
+  });
+}
+
+/** Ends the supervisor that this command has started. Resolves when it is gone. */
+async function endAgain(project: string, { ended }: { readonly ended: () => string | undefined }): Promise<void> {
+  await (await findStaying(project))?.call('stop').catch(() => {}); // it may be gone before it answers
+  for (let looks = 0; ended() === undefined && looks < END_LOOKS; looks += 1) await pause(END_LOOK_MS);
 }
 
 function ranElsewhere(
@@ -211,5 +236,7 @@ function tell({ print }: CommandContext, { project, result, already, since }: Ou
   const end = status?.exits.at(-1);
   if (!ready && status?.state !== 'running' && end !== undefined && end.at >= since)
     for (const line of lastLines(end, { color: print.color, lines: LINES_SHOWN })) print.note(line);
+  const step = ready || status === undefined ? undefined : nextStep(status);
+  if (step !== undefined) print.note(step);
   return ready ? EXIT.ok : EXIT.failed;
 }

@@ -29,6 +29,9 @@ export const WORKER_OPTIONS: readonly string[] = MAJOR > 22 ? ['--max-semi-space
 const workerOptionsIn = (env: Environment): readonly string[] =>
   /max[-_]semi[-_]space[-_]size/.test(env['NODE_OPTIONS'] ?? '') ? [] : WORKER_OPTIONS;
 
+/** What `assembleOnce` reports. */
+export type OnceReport = Awaited<ReturnType<TaskModule['assembleOnce']>>;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ProgramFiles {
@@ -79,6 +82,12 @@ export const openStoredItems: TaskModule['openStoredItems'] = async (options) =>
 export const untrustedFiles: TaskModule['untrustedFiles'] = async (options) => {
   const tasks: TaskModule = await import('../../../worker/task.ts');
   return tasks.untrustedFiles(options);
+};
+
+/** Plugins that are missing or outdated. No plugin code runs. */
+export const lookAtPlugins: TaskModule['lookAtPlugins'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.lookAtPlugins(options);
 };
 
 /** Loads the worker's one-shot tasks, which load plugin code, into this process. */

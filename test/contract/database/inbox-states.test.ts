@@ -34,7 +34,7 @@ const UNITS: readonly (readonly [InboxEvent, (state: InboxState) => readonly Sta
   ['handled', () => [holdItem({ id: ID }), finishItem({ id: ID, at: 2 })]],
   ['passed', () => [finishItem({ id: ID, at: 2 })]],
   ['postponed', () => [postponeItem({ id: ID, nextAt: 9, error: 'later' })]],
-  ['buried', () => [buryItem({ id: ID, at: 2, error: 'bad' })]],
+  ['buried', () => [buryItem({ id: ID, at: 2, code: 'handler_failed', handler: 'h', error: 'bad' })]],
   ['replayed', () => replayItem({ id: ID, operator_changes: 0 })],
   ['held', () => [keepFromHandlers({ id: ID, operator_changes: 0 }, 2, 'held')]],
   ['dropped', (state) => [dropItem({ id: ID, operator_changes: 0, state }, 2, 'dropped')]],
@@ -72,6 +72,8 @@ function inboxWith(t: Cleanup, state: InboxState) {
     causation_id: null,
     operator_changes: 0,
     deaths: 0,
+    code: null,
+    failed_handler: null,
   });
   const commit = async (statements: readonly Statement[]): Promise<'committed' | 'refused'> =>
     (await writer.commit({ name: 'test', statements })).kind;

@@ -19,7 +19,7 @@ import type { Cleanup } from '../../support/temporary-project.ts';
 
 const ID = 'send';
 const SEEN = { id: ID, operator_changes: 0 };
-const END = { id: ID, at: 2, error: 'bad', attempts: 1 };
+const END = { id: ID, at: 2, code: 'send_failed', error: 'bad', attempts: 1 };
 const OPEN: readonly OutboxState[] = ['pending', 'sending', 'waiting'];
 const STUCK: readonly OutboxState[] = ['dead', 'unknown'];
 const STATES: readonly OutboxState[] = [...OPEN, ...STUCK, 'sent'];

@@ -87,6 +87,27 @@ describe('migrations', () => {
     assert.match(JSON.stringify(database.prepare(`EXPLAIN QUERY PLAN ${open}`).all(0)), /USING INDEX inbox_open/);
   });
 
+  it('name the handler that failed at dead items of an earlier svc, and leave those without one', (t) => {
+    const database = databaseOf(t).open();
+    migrate(database, 0, MIGRATIONS.slice(0, 10));
+    const insert = database.prepare(
+      `INSERT INTO inbox (id, endpoint, delivery_id, kind, lane, payload_version, sha256, bytes, received_at, state, done_at)
+       VALUES (@id, 'e', @id, 'arrival', 'l', 1, '', 0, 1, @state, 2)`,
+    );
+    for (const id of ['failed', 'unparsable']) insert.run({ id, state: 'dead' });
+    insert.run({ id: 'dropped', state: 'done' });
+    const ran = database.prepare('INSERT INTO handler_runs (item_id, handler, verdict) VALUES (?, ?, ?)');
+    for (const id of ['failed', 'dropped']) ran.run(id, 'root/a#on/message', 'dead');
+    ran.run('failed', 'root/b#on/message', 'done');
+    migrate(database, 0);
+
+    assert.deepEqual(database.prepare('SELECT id, code, failed_handler AS handler FROM inbox ORDER BY seq').all(), [
+      { id: 'failed', code: 'handler_failed', handler: 'root/a#on/message' },
+      { id: 'unparsable', code: null, handler: null },
+      { id: 'dropped', code: null, handler: null },
+    ]);
+  });
+
   it('leave the schema before it when one is killed in the middle, and run it the next time', (t) => {
     const { file, open } = databaseOf(t);
     migrate(open(), 0);

@@ -91,6 +91,43 @@ describe('a command', () => {
     await assert.rejects(bad({ phrases: ['do {n} or {n}'] }), /phrase names \{n\} twice/);
   });
 
+  it('takes times in words as arguments, options and answers, and in its examples', async () => {
+    const bot = await start(
+      (p) => {
+        const day = p.dialog('day', { answers: { at: t.when({ title: 'When?' }) } }, (_ctx, { at }) => iso(at));
+        const iso = (at: number | undefined): string => (at === undefined ? '-' : new Date(at).toISOString());
+        const args = { note: t.rest(), at: t.option(t.when()), until: t.option(t.when()) };
+        const examples = ['/x tea --at 10m', '/x tea --at "tomorrow at 9"'];
+        p.command('x', { summary: '', args, examples }, (_ctx, { note, at, until }) =>
+          [note, iso(at), iso(until)].join(' '),
+        );
+        p.command('ask', { summary: '' }, (ctx) => ctx.ask(day));
+      },
+      { startAt: '2026-11-27T09:00:00Z' },
+    );
+    const ann = bot.person('ann');
+
+    for (const line of ['/x a --at "in 2 days" b', '/x a --until=1h', '/ask', 'someday', 'on monday at 8'])
+      await ann.says(line);
+
+    assert.deepEqual(bot.dead(), []);
+    assert.deepEqual(
+      bot.messages('dm-ann').map(({ text }) => text.replaceAll('\\', '')),
+      [
+        'a b 2026-11-29T09:00:00.000Z -',
+        'a - 2026-11-27T10:00:00.000Z',
+        'When?',
+        'expected a time like "in 5 minutes" or "tomorrow at 9", got "someday"',
+        'When?',
+        '2026-11-30T08:00:00.000Z',
+      ],
+    );
+    const bad = start((p) =>
+      p.command('x', { summary: '', args: { at: t.when(), n: t.rest() }, examples: ['/x someday tea'] }, () => {}),
+    );
+    await assert.rejects(bad, /example does not parse: \/x someday tea: at: expected a time/);
+  });
+
   it('has phrases with any names of arguments, whose other signs mean nothing', async () => {
     const bot = await start((p) => {
       const args = { '1st': t.integer(), 'größe-in-m': t.string() };
@@ -113,13 +150,13 @@ describe('a command', () => {
     const bad = (name: string, aliases: readonly string[] = []): Promise<unknown> =>
       start((p) => p.command(name, { summary: '', aliases }, () => {}));
 
-    await assert.rejects(
-      bad('two words'),
-      /root\/x#command\/two words: a name or an alias is one word, not "two words"/,
-    );
+    await assert.rejects(bad('two words'), /root\/x#command\/two words: a name is one word, not "two words"/);
     await assert.rejects(bad(''), /is one word, not ""/);
     await assert.rejects(bad('/x'), /its prefix is not part of a name/);
-    await assert.rejects(bad('x', ['y z']), /root\/x#command\/x: a name or an alias is one word, not "y z"/);
+    await assert.rejects(
+      bad('x', ['y  z']),
+      /root\/x#command\/x: an alias is words with one space between them, not "y  z"/,
+    );
   });
 
   it('takes a person who is mentioned, and a list in a phrase or by name', async () => {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
-import { bindFault } from '../../../shared/process/port-owner.ts';
 import { createHttpServer } from '../../../worker/http/server/server.ts';
+import { StartGate } from '../../../worker/http/server/start-gate.ts';
 import { freePort } from '../../support/free-port.ts';
 import { FULL_TOKEN, fakeHostPort } from '../../support/hosts/fake-host-port.ts';
 import { type ServerUnderTest, startHttp } from '../../support/http/http-server.ts';
@@ -13,6 +13,8 @@ import { until } from '../../support/until.ts';
 
 const full = `Authorization: Bearer ${FULL_TOKEN}`;
 
+/** More than begin in one turn. */
+const MANY = 300;
 const QUIET = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 describe('listening and draining', () => {
@@ -24,57 +26,28 @@ describe('listening and draining', () => {
       listen: { host: '127.0.0.1', port: server.port },
     });
 
-    await assert.rejects(second.bind(), { code: 'listen_failed', message: new RegExp(`held by pid ${process.pid}`) });
-    await assert.rejects(second.listen(), { code: 'listen_failed' });
+    await assert.rejects(second.listen(), {
+      code: 'listen_failed',
+      message: new RegExp(`held by pid ${process.pid}`),
+    });
     await second.close();
   });
 
-  it('has its address from before it listens, and nobody else gets it', async (t) => {
-    const server = createHttpServer({
-      port: fakeHostPort(),
-      log: QUIET,
-      listen: { host: '127.0.0.1', port: await freePort() },
-    });
-    t.after(() => server.close());
-    await server.bind();
-
-    const { port } = await server.listen();
-
-    assert.equal((await fetch(`http://127.0.0.1:${port}/pub/health`)).status, 200);
-  });
-
-  it('has its turn from the bind to the listen: who comes in between waits, and is told then', async (t) => {
-    const where = { host: '127.0.0.1', port: await freePort() };
-    const [first, second, elsewhere] = [where, where, { ...where, host: '127.0.0.2' }].map((listen) => {
-      const server = createHttpServer({ port: fakeHostPort(), log: QUIET, listen });
+  it('is one of two that start at once on an address: the other is told who holds it', async (t) => {
+    const listen = { host: '127.0.0.1', port: await freePort() };
+    const servers = [listen, listen, { ...listen, host: '127.0.0.2' }].map((where) => {
+      const server = createHttpServer({ port: fakeHostPort(), log: QUIET, listen: where });
       t.after(() => server.close());
-      return server;
+      return server.listen();
     });
-    await first?.bind();
-    const bound = Promise.allSettled([second?.bind(), elsewhere?.bind().then(() => elsewhere.listen())]);
-    await first?.listen();
 
-    const [refused, taken] = await bound;
+    const [first, second, elsewhere] = await Promise.allSettled(servers);
 
-    assert.equal(refused.status, 'rejected');
-    assert.match(String(refused.reason), new RegExp(`port ${where.port} is held by pid ${process.pid}`));
-    assert.equal(taken.status, 'fulfilled');
+    assert.deepEqual([first?.status, elsewhere?.status, second?.status], ['fulfilled', 'fulfilled', 'rejected']);
+    assert.match(String((second as PromiseRejectedResult).reason), new RegExp(`port ${listen.port} is held by pid`));
   });
 
-  it('gives back an address on which it never listened', async () => {
-    const where = { host: '127.0.0.1', port: await freePort() };
-    const server = createHttpServer({
-      port: fakeHostPort(),
-      log: QUIET,
-      listen: where,
-    });
-    await server.bind();
-    await server.close();
-
-    assert.equal(await bindFault(where.host, where.port), undefined);
-  });
-
-  it('accepts nothing new, ends the streams and lets what is under way finish', async (t) => {
+  it('begins nothing, ends the streams and lets what is under way finish, on an address that stays open', async (t) => {
     const server = await startHttp(t);
     const stream = connect(server.port, '127.0.0.1');
     stream.resume().write(requestText('GET /api/events', [full]));
@@ -82,25 +55,80 @@ describe('listening and draining', () => {
     const held = holdStatus(server);
     const underWay = server.raw('GET /api/system/status', [full]);
     await until(() => held.isAsked, { what: 'the request' });
+    server.host.isReady = false;
 
     const drained = server.http.drain(120_000);
-    await once(stream, 'close');
-    await until(async () => (await server.raw('GET /pub/health')).status === 0, { what: 'the end of accepting' });
+    await until(() => server.host.streams.size === 0, { what: 'the end of the stream' });
+    const answers = [
+      await server.raw('GET /pub/health'),
+      await server.raw('GET /pub/ready'),
+      await server.raw('GET /api/system/readiness', [full]),
+      await server.raw('POST /api/system/restart', [full, 'Content-Length: 0']),
+      await server.raw('GET /api/events', [full]),
+    ];
     held.release();
 
     assert.equal((await underWay).status, 200);
     await drained;
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 503, 503, 503, 503],
+    );
+    for (const { headers } of answers) assert.equal(headers['connection'], 'close');
+    for (const { body, headers } of answers.slice(3))
+      assert.deepEqual([JSON.parse(body).code, Number(headers['retry-after']) > 0], ['draining', true]);
+    assert.deepEqual(server.host.calls, []);
+    await server.http.close();
+    stream.destroy();
+    assert.equal((await server.raw('GET /pub/health')).status, 0, 'closed at the end');
+  });
+
+  it('leaves a held socket to the next worker', async (t) => {
+    const server = await startHttp(t, { isHeld: true });
+    const held = holdStatus(server);
+    const underWay = server.raw('GET /api/system/status', [full]);
+    await until(() => held.isAsked, { what: 'the request' });
+
+    await server.http.leaveHeldSocket(60_000);
+    const isListening = server.http.server.listening;
+    held.release();
+
+    assert.equal((await underWay).status, 200);
+    assert.equal(isListening, false);
+    await server.http.drain(120_000);
+  });
+
+  it('begins all that it has accepted from a held socket, however much that is', async (t) => {
+    const gate = new StartGate();
+    const server = await startHttp(t, { isHeld: true, gate });
+    let arrived = 0;
+    server.http.server.on('request', () => (arrived += 1));
+    const answers = Array.from({ length: MANY }, () =>
+      server.raw('POST /api/system/restart', [full, 'Content-Length: 0']),
+    );
+    await until(() => arrived === MANY, { what: 'all requests' });
+    gate.open();
+    await new Promise((resolve) => setImmediate(resolve));
+    const begun = server.host.calls.length;
+
+    await server.http.leaveHeldSocket(60_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    server.http.beginNothing();
+
+    const statuses = new Set((await Promise.all(answers)).map(({ status }) => status));
+    assert.ok(begun < MANY, `${begun} had begun before`);
+    assert.deepEqual([...statuses], [202]);
   });
 
   it('comes after the first request of who has connected, for a moment', async (t) => {
-    const server = await startHttp(t);
+    const server = await startHttp(t, { isHeld: true });
     t.mock.method(performance, 'now', () => 0); // that moment does not end
     const accepted = once(server.http.server, 'connection');
     const socket = connect(server.port, '127.0.0.1');
     await accepted;
     let isStopped = false;
 
-    const stopped = server.http.stopListening().then(() => (isStopped = true));
+    const stopped = server.http.leaveHeldSocket(60_000).then(() => (isStopped = true));
     const before = isStopped;
     socket.write(requestText('POST /api/system/restart', [full, 'Content-Length: 0']));
     const [answer] = (await once(socket, 'data')) as [Buffer];

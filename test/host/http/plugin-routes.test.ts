@@ -51,6 +51,7 @@ const shop = definePlugin({
         'Set-Cookie': 'own=1',
       },
     }));
+    p.route('GET /half', {}, () => ({ json: { text: 'a\ud83d b', path: 'C:\\ud83d', emoji: '👍' } }));
     p.route('POST /order', {}, () => ({ json: 'ordered' }));
     for (const scope of SCOPES) {
       p.route(`GET /seen-${scope}`, { scope }, (_ctx, { headers }) => ({
@@ -115,6 +116,12 @@ describe('a route of a plugin', () => {
       assert.equal(broken.status, 500);
       assert.doesNotMatch(broken.text, /a detail/);
     }
+  });
+
+  it('answers with U+FFFD for half a character', async (t) => {
+    const ask = await serving(t);
+    const { text } = await ask('half', FULL_TOKEN);
+    assert.deepEqual(JSON.parse(text), { text: 'a\ufffd b', path: 'C:\\ud83d', emoji: '👍' });
   });
 
   it('takes the full token alone where it names no scope', async (t) => {

@@ -161,6 +161,7 @@ describe('WebSockets of platforms', () => {
     socket.send('still here');
     await until(() => heard.length === 1, { what: 'the message' });
 
-    assert.equal((await server.raw('GET /webhooks/hook/socket', [...upgrade, 'Authorization: Bearer good'])).status, 0);
+    const late = await server.raw('GET /webhooks/hook/socket', [...upgrade, 'Authorization: Bearer good']);
+    assert.deepEqual([late.status, JSON.parse(late.body).code], [503, 'draining']);
   });
 });

@@ -352,6 +352,7 @@ describe('announce', () => {
         size: schema.enum(['small', 'large'], { title: 'Which size?' }),
         count: schema.integer({ minimum: 1 }),
         in: schema.duration(),
+        at: schema.option(schema.when()),
         for: schema.user(),
       }),
       command('tags', { tags: schema.array(schema.string()) }),
@@ -372,6 +373,7 @@ describe('announce', () => {
       ['in', 3, true],
       ['for', 6, true],
       ['note', 3, false],
+      ['at', 3, false],
     ]);
     assert.deepEqual([short(tags), short(ping), others], [[['arguments', 3, true]], [], []]);
     assert.match(JSON.stringify(link), /NotThis/);

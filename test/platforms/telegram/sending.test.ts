@@ -76,6 +76,7 @@ describe('telegram: sending', { timeout: 590_000 }, () => {
     assert.deepEqual(await send({ ...post, conversation: '6' }), {
       kind: 'refused',
       reason: 'Telegram: Forbidden: bot was blocked by the user',
+      gone: true,
     });
     assert.equal((await send({ ...post, conversation: 'room' })).kind, 'refused');
     assert.equal((await send({ ...post, text: 'a < b' })).kind, 'refused');

@@ -100,7 +100,10 @@ describe('svc runtime logs -f', { concurrency: 3 }, () => {
       }
       assert.doesNotMatch(follower.output(), /lines may be missing/);
       for (const line of follower.output().trimEnd().split('\n'))
-        assert.match(line, flags.includes('--json') ? /^\{.*\}$/ : /^[\d:.]{12} (INFO|WARN|info|warn) /);
+        assert.match(
+          line,
+          flags.includes('--json') ? /^\{.*\}$/ : /^\d{4}-\d\d-\d\dT[\d:.]{12}Z (INFO|WARN|info|warn) /,
+        );
     }
   });
 });

@@ -36,6 +36,8 @@ const DEAD = receiveItem({
   correlation_id: null,
   causation_id: null,
   operator_changes: 0,
+  code: 'handler_failed',
+  failed_handler: 'root/a#on/message',
 });
 
 /** It takes each request and answers none by itself; its database has one item, which is dead. */

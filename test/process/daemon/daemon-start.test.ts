@@ -75,6 +75,57 @@ describe('a daemon', () => {
     });
 });
 
+const OWN = `import { appendFileSync } from 'node:fs';
+import { definePlugin, t } from 'svc';
+appendFileSync('loads', 'x');
+export default definePlugin({ name: 'own',
+  config: { region: t.optional(t.string()), key: t.optional(t.secret()) },
+  setup(p) {
+    p.resource('seen', async () => appendFileSync('seen', JSON.stringify([process.env.OWN_REGION, process.env.OWN_WORD])), () => {});
+  } });
+`;
+
+describe("a project's own plugin", { concurrency: 3 }, () => {
+  const own = (keys: Readonly<Record<string, unknown>> = {}) => ({
+    keys: { plugins: { own: { use: './plugins/own.js', ...keys } } },
+    plugins: { 'own.js': OWN },
+  });
+
+  it('is loaded once for a daemon, by its worker', async (t) => {
+    const { path, read } = await portProject(t, own());
+
+    const { code, stderr } = await svc(['runtime', 'start', '--daemon'], { cwd: path });
+
+    assert.equal(code, 0, stderr);
+    assert.equal(read('loads'), 'x');
+  });
+
+  it('refuses its keys there: 78 with the place in the file, and no daemon stays', async (t) => {
+    const { path, url } = await portProject(t, own({ region: 7 }));
+
+    const { code, stdout, stderr } = await svc(['runtime', 'start', '--daemon'], { cwd: path });
+
+    assert.equal(code, 78, stdout + stderr);
+    assert.match(stderr, /svc\.config\.yml:\d+:\d+ plugins\.own\.region expected text, got 7/);
+    assert.match(stderr, /nothing was started/);
+    assert.equal((await svc(['runtime', 'status'], { cwd: path })).code, 3);
+    await assert.rejects(fetch(`${url}/pub/health`));
+  });
+
+  it('finds variables that its keys name, but for those that hold a secret, which are in no environment', async (t) => {
+    const { path, read } = await portProject(t, own({ region: '${OWN_REGION}', key: '${OWN_WORD}' }));
+    const env = { OWN_REGION: 'north-by-north', OWN_WORD: 'a-word-of-sufficient-length' };
+
+    const { code, stdout, stderr } = await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path, env });
+
+    assert.equal(code, 0, stdout + stderr);
+    assert.deepEqual(JSON.parse(read('seen')), ['north-by-north', null]);
+    const { pid, supervisorPid } = JSON.parse(stdout);
+    for (const each of [pid, supervisorPid])
+      assert.doesNotMatch(readFileSync(`/proc/${each}/environ`, 'latin1'), /a-word-of-sufficient/);
+  });
+});
+
 /** State, parent, group, session, terminal and so on, from behind the command in brackets. */
 function statOf(pid: number): readonly string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

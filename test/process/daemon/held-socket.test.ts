@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -14,6 +14,7 @@ import { until } from '../../support/until.ts';
 
 const PER_SECOND = 200;
 const BEFORE = 50;
+const SOME = 20;
 
 interface Daemon {
   readonly path: string;
@@ -23,19 +24,32 @@ interface Daemon {
   readonly port: number;
   readonly supervisorPid: number;
   readonly log: () => string;
+  readonly write: (name: string, text: string) => void;
   /** Changes the port in the configuration. */
   readonly move: (to: number) => void;
 }
 
-async function daemon(t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<Daemon> {
-  const { path, url, token, port, read, write } = await portProject(t);
+/** While the file `wait` is there, it is being loaded. */
+const WAITING = `import { existsSync } from 'node:fs';
+import { definePlugin } from 'svc';
+while (existsSync('wait')) await new Promise((resolve) => setTimeout(resolve, 20));
+export default definePlugin({ name: 'own', setup() {} });
+`;
+
+async function daemon(
+  t: TestContext,
+  env: Readonly<Record<string, string>> = {},
+  keys: Readonly<Record<string, unknown>> = {},
+): Promise<Daemon> {
+  const options = { keys, plugins: { 'own.mjs': WAITING } };
+  const { path, url, token, port, read, write } = await portProject(t, options);
   const { code, stdout, stderr } = await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path, env });
   assert.equal(code, 0, stderr);
   const { pid, supervisorPid } = JSON.parse(stdout);
   const move = (to: number): void =>
     write('svc.config.yml', read('svc.config.yml').replace(/port: \d+/, `port: ${to}`));
   const log = (): string => read('.svc/runtime.log');
-  return { path, url, token, port, pid, supervisorPid, log, move };
+  return { path, url, token, port, pid, supervisorPid, log, move, write };
 }
 
 async function status(path: string) {
@@ -125,6 +139,38 @@ describe('the listening socket', () => {
     const late = tally.others.filter((answer) => answer.includes('"code":"draining"'));
     const others = tally.others.filter((answer) => !late.includes(answer));
     assertNothingLost({ ...tally, others, sent: tally.sent - late.length }, 0);
+  });
+
+  it('has somebody who answers probes while a plugin of the next worker loads; all else is handled after that', async (t) => {
+    const host = await daemon(t, {}, { plugins: { sandbox: {}, own: { use: './plugins/own.mjs' } } });
+    host.write('wait', '');
+    const headers = { authorization: `Bearer ${host.token}`, 'content-type': 'application/json' };
+    const body = (): string => JSON.stringify({ person: 'ann', text: 'hello', delivery: randomUUID() });
+    const ask = async (what: string) => fetch(host.url + what, { headers }).then((answer) => answer.json());
+
+    const restarted = svc(['runtime', 'restart', '--timeout', '300'], { cwd: host.path });
+    const report = await until(
+      async () => {
+        const now = (await ask('/api/system/readiness')) as Readonly<Record<string, unknown>>;
+        return now['state'] === 'starting' ? now : undefined;
+      },
+      { what: 'the next worker to start' },
+    );
+    const lines = Array.from({ length: SOME }, () =>
+      fetch(`${host.url}/api/chat/say`, { method: 'POST', headers, body: body() }).then(({ status }) => status),
+    );
+    const probes = [await fetch(`${host.url}/pub/health`), await fetch(`${host.url}/pub/ready`)];
+    rmSync(join(host.path, 'wait'));
+
+    assert.deepEqual([report['schema'], report['ready']], ['svc.readiness/1', false]);
+    assert.deepEqual(
+      probes.map(({ status }) => status),
+      [200, 503],
+    );
+    assert.deepEqual(await Promise.all(lines), Array(SOME).fill(202));
+    assert.equal((await restarted).code, 0);
+    const { total } = (await ask('/api/inbox?limit=1')) as { readonly total: number };
+    assert.equal(total, SOME);
   });
 
   it('is held by the supervisor, says status, and closed once nobody waits for a worker', async (t) => {

@@ -45,6 +45,33 @@ for (const owner of ['daemon', 'foreground'] as const)
     assert.deepEqual(kept, answered);
   });
 
+for (const owner of ['daemon', 'foreground'] as const)
+  it(`ends with 1 where the new generation leaves the host not ready, and says why (${owner})`, async (t) => {
+    const required = 'readiness: { endpoints: [{ owner: root/sandbox, name: sandbox }] }';
+    const { path, url, port, write } = await portProject(t);
+    const configure = (plugins: string): void =>
+      write(
+        'svc.config.yml',
+        `http: { port: ${port}, token: "\${HTTP_TOKEN}", ${required} }\nplugins: { ${plugins} }\n`,
+      );
+    configure('echo: {}, sandbox: {}');
+    if (owner === 'daemon') assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path })).code, 0);
+    else startSvc(FOREGROUND, { cwd: path });
+    await until(async () => (await fetch(`${url}/pub/ready`)).ok, { what: 'the host to be ready' });
+    configure('echo: {}');
+
+    const { code, stdout } = await svc(['runtime', 'reload'], { cwd: path });
+    const { code: again, stdout: json } = await svc(['runtime', 'reload', '--json'], { cwd: path });
+    configure('echo: {}, sandbox: {}');
+    const mended = await svc(['runtime', 'reload', '--json'], { cwd: path });
+
+    assert.deepEqual([code, again, mended.code], [1, 1, 0]);
+    assert.match(stdout, /^generation \d+ serves, but the host is not ready: endpoint:root\/sandbox:sandbox: not in/);
+    const { reloaded, ready, reasons } = JSON.parse(json);
+    assert.deepEqual([reloaded, ready, reasons.length], [true, false, 1]);
+    assert.deepEqual([JSON.parse(mended.stdout).ready, JSON.parse(mended.stdout).reasons], [true, []]);
+  });
+
 it('quotes no secret that an adapter quotes, and judges none that is made up in mode test', async (t) => {
   const { url, path, paths, port } = await portProject(t, { plugins: { 'quoting.js': QUOTING } });
   const secret = `a-secret-of-an-account-${port}`;
@@ -52,7 +79,8 @@ it('quotes no secret that an adapter quotes, and judges none that is made up in 
   const keys = `http: { port: ${port}, token: "\${HTTP_TOKEN}" }\nplugins:\n  own: { use: ./plugins/quoting.js, secret: "\${QUOTED}" }`;
   const reloaded = async (mode: string, config: string): Promise<readonly string[]> => {
     writeFileSync(`${path}/svc.config.yml`, config);
-    const { child, ended } = startSvc(['runtime', 'start', '--mode', mode, '--no-watch'], { cwd: path });
+    const env = { SVC_TEST_PORT: String(port) }; // as svc/testing starts its hosts: nobody else may serve in mode test
+    const { child, ended } = startSvc(['runtime', 'start', '--mode', mode, '--no-watch'], { cwd: path, env });
     await until(async () => (await fetch(`${url}/pub/ready`)).ok, { what: 'the host to be ready' });
     const { stdout } = await svc(['runtime', 'reload', '--json'], { cwd: path });
     child.kill('SIGTERM');

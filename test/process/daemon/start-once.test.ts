@@ -90,6 +90,17 @@ describe('the report of --once', { concurrency: 3 }, () => {
     assert.match(found('root'), /1 Timeout is left open/);
   });
 
+  it('blames no code for work that ends by itself', async (t) => {
+    const { path } = withPlugin(
+      t,
+      setup("p.signal.addEventListener('abort', () => setImmediate(() => setImmediate(() => {})));"),
+    );
+
+    const { report } = await once(path);
+
+    assert.deepEqual(report.production, []);
+  });
+
   it('says nothing of production where everything would hold', async (t) => {
     const { path, env } = await portProject(t);
 
@@ -208,8 +219,10 @@ describe('--once ends with 1 and the name', { concurrency: 3 }, () => {
     const { code, report } = await once(path);
 
     assert.equal(code, 1);
-    assert.equal(report.faults[0]?.component, 'root/own');
-    assert.match(report.faults[0]?.message ?? '', /svc-plugin-of-nobody/);
+    assert.equal(report.faults[0]?.component, '/plugins/own/use');
+    assert.match(report.faults[0]?.message ?? '', /"svc-plugin-of-nobody" is not built in/);
+    assert.equal(report.faults.length, 1);
+    assert.deepEqual(report.production, []);
   });
 
   it('for accounts and bindings that readiness asks for and nothing has', async (t) => {

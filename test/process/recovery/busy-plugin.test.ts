@@ -19,7 +19,6 @@ describe('a plugin that runs without an end', () => {
       'config check',
       'config check --json',
       'runtime start --once --mode test',
-      'runtime start --daemon',
       'doctor --endpoint own',
     ])
       it(`in ${where} is named by \`svc ${command}\``, async (t) => {
@@ -36,6 +35,21 @@ describe('a plugin that runs without an end', () => {
         assert.match(told, /root\/own runs without an end: it has kept the process busy for 15 s/);
         assert.doesNotMatch(stderr, /debugger/);
       });
+
+  it('is named by `svc runtime start --daemon`, when its supervisor has ended the worker', async (t) => {
+    const { path } = await portProject(t, {
+      keys: { supervisor: { restarts: 1 }, plugins: { sandbox: {}, own: { use: './plugins/own.mjs' } } },
+      plugins: { 'own.mjs': IN_SETUP },
+    });
+
+    const { code, stdout } = await svc(['runtime', 'start', '--daemon', '--timeout', '300'], { cwd: path });
+
+    assert.equal(code, 1);
+    assert.match(
+      stdout,
+      /^failed: .*not up within 30000 ms: root\/own runs without an end: it has kept the process busy/,
+    );
+  });
 
   it('is named by `svc runtime start`, which waits on', async (t) => {
     const { path } = await portProject(t, {

@@ -87,7 +87,7 @@ describe('a full disk under a daemon', { skip: noSmallDisk }, () => {
     const { status: readiness } = await fetch(`${project.url}/pub/ready`);
     assert.equal(readiness, 503);
     const lines = reloadLines();
-    assert.equal((await run('reload')).code, 0);
+    assert.equal((await run('reload')).code, 1, 'a new generation, and not ready still');
     assert.ok(reloadLines() > lines, 'the log goes on');
 
     fillDisk(join(stateDir, 'filler-of-the-rest'));

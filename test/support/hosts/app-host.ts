@@ -22,17 +22,23 @@ export interface Running {
   configure(config: Readonly<Record<string, unknown>>): void;
 }
 
-export async function running(
+type RunningOptions = Partial<Omit<AppOptions, 'project'>> & {
+  config?: Readonly<Record<string, unknown>>;
+  project?: TemporaryProject;
+};
+
+/** A host that is up. */
+export async function running(t: Cleanup, options: RunningOptions = {}): Promise<Running> {
+  const host = starting(t, options);
+  await host.app.up;
+  return host;
+}
+
+/** A host that has begun to start. */
+export function starting(
   t: Cleanup,
-  {
-    config = {},
-    project = temporaryProject(t, { config }),
-    ...options
-  }: Partial<Omit<AppOptions, 'project'>> & {
-    config?: Readonly<Record<string, unknown>>;
-    project?: TemporaryProject;
-  } = {},
-): Promise<Running> {
+  { config = {}, project = temporaryProject(t, { config }), ...options }: RunningOptions = {},
+): Running {
   const runtimeId = newRuntimeId();
   ensureStateFolder(project.paths.stateDir);
   const log = openWorkerLog(project.paths, { supervised: true, terminal: false, runtimeId });
@@ -53,7 +59,6 @@ export async function running(
     requestExit: (code, reason) => exits.push([code, reason]),
   });
   t.after(async () => void (await app.stop(2_000)));
-  await app.up;
   return {
     app,
     project,

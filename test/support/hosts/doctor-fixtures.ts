@@ -53,6 +53,17 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     write('.env', 'HTTP_TOKEN=short-token-1\n');
     chmodSync(paths.env, 0o600);
   },
+  'package.svc': ({ write }) =>
+    write('package.json', JSON.stringify({ scripts: {}, dependencies: { svc: 'file:../svc' } })),
+  'plugins.found': ({ write, port }) =>
+    write('svc.config.yml', `http:\n  port: ${port}\n  token: \${HTTP_TOKEN}\nplugins:\n  remnd: {}\n`),
+  'build.current': ({ path, write, port }) => {
+    write('dist/plugins/own.js', '');
+    write('plugins/own.ts', '');
+    utimesSync(`${path}/dist/plugins/own.js`, 1_000_000, 1_000_000);
+    const own = 'plugins:\n  own: {use: ./plugins/own}\n';
+    write('svc.config.yml', `http:\n  port: ${port}\n  token: \${HTTP_TOKEN}\n${own}`);
+  },
   'http.port': async ({ port }, t) => {
     const server = createServer().listen(port, '127.0.0.1');
     t.after(() => server.close());
@@ -81,6 +92,19 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     const database = new Sqlite(paths.database);
     migrate(database, 0);
     database.prepare("INSERT INTO migrations VALUES (999, '0999-later', 1, 'x', 0)").run();
+    database.close();
+  },
+  'items.dead': ({ write, paths }) => {
+    write('.svc/data.sqlite', '');
+    chmodSync(paths.stateDir, 0o700);
+    const database = new Sqlite(paths.database);
+    migrate(database, 0);
+    database
+      .prepare(
+        `INSERT INTO inbox (id, endpoint, delivery_id, kind, lane, payload_version, sha256, bytes, received_at, state, done_at)
+         VALUES ('a', 'root/irc:irc', 'd', 'arrival', 'l', 1, '', 0, 0, 'dead', 0)`,
+      )
+      .run();
     database.close();
   },
   'owner.single': async (project, t) => {
@@ -120,6 +144,7 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     const later = Date.now() / 1_000 + 3_600;
     utimesSync(paths.workerRecord, later, later);
   },
+  'env.proxy': () => ({ env: { https_proxy: 'http://127.0.0.1:9' } }),
   'package.committed': ({ path }) => {
     execFileSync('git', ['init', '-q', path]);
   },

@@ -13,6 +13,14 @@ import type { EventGateway } from '../../../worker/http/api/events-api.ts';
 import type { HostApi } from '../../../worker/http/api/host-api.ts';
 import type { ItemStore } from '../../../worker/http/api/items-api.ts';
 
+const WAITING_TASK = {
+  id: '1',
+  kind: 'task',
+  at: '2026-01-02T00:00:00.000Z',
+  capability: 'root/x#task/fire',
+  key: 'k',
+  data: {},
+} as const;
 const WEBHOOK_ADDRESS = {
   endpoint: 'root/irc:irc~libera',
   path: '/webhooks/irc/libera',
@@ -203,6 +211,14 @@ export function fakeHostPort({
         return { id, state: action === 'disable' ? 'disabled' : 'connecting' };
       },
     },
+    tasks: {
+      page: async () => ({ items: [WAITING_TASK] }),
+      cancel: async (id) => {
+        if (id !== WAITING_TASK.id) throw new SvcError('not_found', 'no task waits under this id');
+        calls.push(`cancel ${id}`);
+        return WAITING_TASK;
+      },
+    },
     webhooks: {
       list: () => [WEBHOOK_ADDRESS],
       register: async (id) => {
@@ -249,6 +265,7 @@ const isKnownEndpoint = (id: string): boolean => id === 'irc~libera' || id === '
 
 function reportOf(ready: boolean): ReadinessReport {
   return {
+    schema: 'svc.readiness/1',
     ready,
     state: ready ? 'ready' : 'not_ready',
     generation: 7,
@@ -287,6 +304,15 @@ function itemStore(name: string, calls: string[]): ItemStore {
       known(id);
       calls.push(`${name} drop ${reason}`);
       return { ...item, state: 'done' };
+    },
+    groups: async () => ({ groups: [], looked: 0, asOf: '2026-01-01T00:00:00.000Z' }),
+    replayMany: async ({ code }) => {
+      calls.push(`${name} replay all of ${code}`);
+      return { done: 1, left: 0, skipped: 0 };
+    },
+    dropMany: async ({ code }, { reason }) => {
+      calls.push(`${name} drop all of ${code} ${reason}`);
+      return { done: 1, left: 0, skipped: 0 };
     },
   };
 }

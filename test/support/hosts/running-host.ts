@@ -76,7 +76,9 @@ export async function runningHost(
         output += text;
       });
     const ended = (): number | string | null => host.exitCode ?? host.signalCode;
-    await until(async () => ended() !== null || (await fetch(`${url}pub/health`)).ok, {
+    const headers = { authorization: `Bearer ${project.token}` };
+    // A probe is answered before the host is up.
+    await until(async () => ended() !== null || (await fetch(`${url}api/system/status`, { headers })).ok, {
       what: 'the host to be up',
       everyMs: 25,
     });

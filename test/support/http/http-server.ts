@@ -1,8 +1,11 @@
 // The HTTP interface on a free port of the loopback over a host in memory, closed when the test ends.
 import type { TestContext } from 'node:test';
+import { type BoundHandle, bindSocket } from '../../../shared/process/bound-socket.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../../worker/http/server/server.ts';
 import { type FakeHost, type FakeHostOptions, FULL_TOKEN, fakeHostPort } from '../hosts/fake-host-port.ts';
 import { type RawAnswer, requestText, sendRaw } from './raw-http.ts';
+
+const ANY = { host: '127.0.0.1', port: 0 };
 
 export interface ServerUnderTest {
   readonly host: FakeHost;
@@ -17,7 +20,12 @@ export interface ServerUnderTest {
   readonly logged: string[];
 }
 
-export type UnderTestOptions = FakeHostOptions & Pick<HttpServerOptions, 'staticDir' | 'timeouts' | 'failures'>;
+export interface UnderTestOptions
+  extends FakeHostOptions,
+    Pick<HttpServerOptions, 'staticDir' | 'timeouts' | 'failures' | 'gate'> {
+  /** The socket comes from outside, as from a supervisor. */
+  readonly isHeld?: boolean;
+}
 
 export async function startHttp(
   t: Pick<TestContext, 'after'>,
@@ -30,10 +38,11 @@ export async function startHttp(
   const http = createHttpServer({
     port: host,
     log: { debug: () => {}, info: () => {}, warn: keep, error: keep },
-    listen: { host: '127.0.0.1', port: 0 },
+    listen: options.isHeld === true ? { handle: bindSocket(ANY) as BoundHandle } : ANY,
     ...(options.staticDir === undefined ? {} : { staticDir: options.staticDir }),
     ...(options.timeouts === undefined ? {} : { timeouts: options.timeouts }),
     ...(options.failures === undefined ? {} : { failures: options.failures }),
+    ...(options.gate === undefined ? {} : { gate: options.gate }),
   });
   const { port } = await http.listen();
   t.after(() => http.close());

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
-import { statusText } from '../../../supervisor/cli/output/status-text.ts';
+import { nextStep, statusText } from '../../../supervisor/cli/output/status-text.ts';
 
 const same = (text: string): string => text;
 const color = { good: same, bad: same, warn: same, dim: same, bold: same };
@@ -45,6 +45,29 @@ const STATUS: RuntimeStatus = {
   notes: [],
 };
 
+describe('statusText about what a ready host has lost', () => {
+  it('counts dead letters and accounts, and names accounts that are not online with since when', () => {
+    const since = new Date(Date.now() - 12 * 60_000).toISOString();
+    const accounts = { total: 4, online: 3, others: [{ name: 'irc~libera', state: 'offline', since }] };
+    const facts = (status: Partial<RuntimeStatus>) =>
+      statusText({ ...STATUS, ...status }, { color, lines: 0 }).filter((line) => /^(accounts|dead) /.test(line));
+
+    assert.deepEqual(facts({ accounts, dead: { inbox: 2, outbox: 2 } }), [
+      'accounts    3 of 4 online: irc~libera offline 12 min',
+      'dead        2 in, 2 out: svc inbox list --causes, svc outbox list --causes',
+    ]);
+    assert.deepEqual(facts({ accounts: { ...accounts, online: 1 }, dead: { inbox: 0, outbox: 0 } }), [
+      'accounts    1 of 4 online: irc~libera offline 12 min, and 2 more',
+    ]);
+    assert.deepEqual(facts({ accounts: { total: 1, online: 1, others: [] } }), ['accounts    1 of 1 online']);
+    assert.deepEqual(
+      [facts({}), facts({ accounts: null, dead: null })],
+      [[], []],
+      'of an older worker, or before it serves',
+    );
+  });
+});
+
 describe('statusText', () => {
   it('names state, since when and why, budget, spare, and each end with its last words', () => {
     assert.deepEqual(statusText(STATUS, { color, lines: 2 }), [
@@ -57,6 +80,30 @@ describe('statusText', () => {
       '            two',
       '            three',
     ]);
+  });
+
+  it('offers the next step where the host waits for its operator', () => {
+    const [exit] = STATUS.exits;
+    const step = (state: string, { ready = false, code = 1 }: { ready?: boolean; code?: number } = {}) =>
+      nextStep({ state, ready, exits: exit === undefined ? [] : [{ ...exit, code }] });
+
+    assert.equal(
+      step('failed'),
+      'next: `svc runtime logs --level error` shows the cause; mend it, then `svc runtime restart` starts it again',
+    );
+    assert.match(step('failed', { code: 78 }) ?? '', /^next: `svc config check` shows the cause;/);
+    assert.equal(step('running'), 'next: `svc doctor` says what helps');
+    assert.deepEqual([step('running', { ready: true }), step('backing_off')], [undefined, undefined]);
+  });
+
+  it('does not take the start of the next worker for the time of an end that nobody saw', () => {
+    const [exit] = STATUS.exits;
+    const unseen = { ...STATUS, exits: exit === undefined ? [] : [{ ...exit, durationMs: null, detail: null }] };
+
+    assert.match(
+      statusText(unseen, { color, lines: 0 }).at(-1) ?? '',
+      /^ended       unseen, the next one started 2026-01-01T00:00:00\.000Z: pid 8, /,
+    );
   });
 
   it('tells of each end the code or the signal, and neither where nobody saw it', () => {

@@ -124,6 +124,17 @@ describe('checkPluginKeys', () => {
     );
   });
 
+  it('says of a value of the wrong type which one was meant (PLUGIN-KEYS-3)', (t) => {
+    const meant = (yaml: string): string =>
+      linesOf(keysOf(t, `    ${yaml}\n`))[0]?.replace(/^\S+ plugins\.x\./, '') ?? '';
+
+    assert.equal(meant('loud: no'), 'loud must be true or false, not no; did you mean false?');
+    assert.equal(meant('loud: "true"'), 'loud must be true or false, not the text "true"; did you mean true?');
+    assert.equal(meant('loud: perhaps'), 'loud must be true or false, not perhaps');
+    assert.equal(meant('limit: "5"'), 'limit expected a whole number, got "5"; did you mean 5?');
+    assert.equal(meant('level: hgih'), 'level expected one of low, high, got "hgih"; did you mean high?');
+  });
+
   it('shows no value of the environment (PLUGIN-KEYS-3)', (t) => {
     const lines = linesOf(
       keysOf(t, '    limit: ${A}\n    level: ${A}\n    greeting: ${B}\n', { env: { A: 'sesame', B: 's' } }),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
-import { keepFromChildren } from '../../../shared/config/environment.ts';
+import { keepFromChildren, takeHanded, withheldVariables } from '../../../shared/config/environment.ts';
 import { secretVariables } from '../../../shared/config/secret-variables.ts';
 
 const ref = (name: string): string => `\${${name}}`;
@@ -65,5 +65,21 @@ describe('a child process', () => {
     // Judged once: the next assembly, which begins again, leaves it where running plugins need it.
     keepFromChildren({ secret: new Set(['SVC_TEST_A']), unjudged: new Set(['SVC_TEST_B', 'SVC_TEST_C']) });
     assert.deepEqual(got(), ['SVC_TEST_B']);
+  });
+
+  it('gets what its owner handed down apart as a secret, once it is known to be none', (t) => {
+    const names = ['SVC_TEST_D', 'SVC_TEST_E', 'SVC_TEST_F'];
+    t.after(() => {
+      for (const name of names) delete process.env[name];
+    });
+    const got = (): readonly string[] => names.filter((name) => process.env[name] === 'x');
+    takeHanded(Object.fromEntries(names.map((name) => [name, 'x'])));
+
+    keepFromChildren({ secret: new Set(['SVC_TEST_D']), unjudged: new Set(['SVC_TEST_D', 'SVC_TEST_E']) });
+    const before = got();
+    keepFromChildren({ secret: new Set(['SVC_TEST_D']), unjudged: new Set() });
+
+    assert.deepEqual([before, got()], [[], ['SVC_TEST_E']]);
+    assert.deepEqual(withheldVariables(), [], 'they were not in the environment of this process');
   });
 });

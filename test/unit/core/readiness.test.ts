@@ -76,6 +76,11 @@ describe('readiness', () => {
     );
 
     assert.match(remedies[0] ?? '', /svc\.config\.yml/);
+    assert.equal(
+      evaluate(facts({ ...missing, generation: null })).at(-1)?.remediation,
+      'see the check of the runtime',
+      'while the host starts, the account is no fault of the file',
+    );
     assert.match(remedies[1] ?? '', /svc endpoints enable root\/irc:irc~a/);
     assert.match(remedies[2] ?? '', /svc endpoints reconnect/);
     assert.deepEqual(unmet({ requirements: { database: true, endpoints: [], agents: ['helper'] } }), [
@@ -99,6 +104,6 @@ describe('readiness', () => {
 
     assert.equal(readiness.ready, false);
     assert.ok(readiness.report().checks.every(({ ready }) => ready));
-    assert.deepEqual(told, ['ready true', 'draining false']);
+    assert.deepEqual(told, ['starting false', 'ready true', 'draining false']);
   });
 });

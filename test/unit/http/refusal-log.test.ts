@@ -20,6 +20,8 @@ it('says once a minute for each account that deliveries are refused, and how man
 
   for (let n = 0; n < 3; n += 1) refusals.rejected('shop', new SvcError('inbox_full', 'too much waits'));
 
+  for (let n = 0; n < 3; n += 1) refusals.notUnderstood('shop', 'conversation is missing');
+  assert.deepEqual(lines.splice(6), [{ endpoint: 'shop', fault: 'conversation is missing', unsaid: 0 }]);
   assert.deepEqual(lines.splice(5), [{ endpoint: 'shop', code: 'inbox_full', reason: 'too much waits', unsaid: 0 }]);
   assert.deepEqual(lines, [
     { endpoint: 'shop', reason: 'no signature', unsaid: 0 },

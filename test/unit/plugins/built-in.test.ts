@@ -8,6 +8,9 @@ import { remind } from '../../../worker/plugins/remind/index.ts';
 import type { Commands } from '../../../worker/sdk/index.ts';
 import { everyCrash, testBot } from '../../../worker/testing/index.ts';
 
+/** Without the signs that escape markup. */
+const plain = (texts: readonly string[]): readonly string[] => texts.map((text) => text.replaceAll('\\', ''));
+
 describe('built-in plugins', () => {
   it('echo says it back as literal text', async () => {
     const bot = await testBot(echo);
@@ -40,6 +43,95 @@ describe('built-in plugins', () => {
     );
   });
 
+  it('remind takes times in words, in the zone of the host, wherever they stand', async () => {
+    const bot = await testBot(remind, { startAt: '2026-11-27T09:00:00Z' });
+    const ann = bot.person('ann');
+
+    for (const line of [
+      '/remind in 5 minutes drink tea',
+      '/remind call Bob tomorrow at 9',
+      'remind me to wake up at 6pm',
+    ])
+      await ann.says(line);
+    await bot.clock.advance('5m');
+    await ann.says('/remind soon sleep');
+    await ann.says('/remind yesterday sleep');
+
+    const expected = 'when: expected a time like "in 5 minutes" or "tomorrow at 9"';
+    assert.deepEqual(plain(bot.shown('dm-ann')), [
+      'I will remind you in 5m.',
+      'I will remind you on Sat 28 Nov, 09:00 (UTC), in 1d.',
+      'I will remind you on Fri 27 Nov, 18:00 (UTC), in 9h.',
+      '@ann reminder: drink tea',
+      `${expected}, got "soon sleep"\nUsage: /remind <when> <text…>`,
+      'That time is over.',
+    ]);
+  });
+
+  it('remind lists and cancels what waits, in its own conversation, over restarts and kills', async () => {
+    await everyCrash(
+      () => testBot(remind, { startAt: '2026-11-27T09:00:00Z' }),
+      async (bot) => {
+        const ann = bot.person('ann', { in: 'room' });
+        await ann.says('/remind 20m tea');
+        await ann.says('/remind 10m milk');
+        await bot.person('bob', { in: 'room' }).says('/remind 30m stand up');
+        await ann.says('/remind list');
+        await bot.restart();
+        await ann.says('/remind cancel 1');
+        await ann.says('/remind cancel 1');
+        await ann.says('/remind 40m bread');
+        await ann.says('/remind list');
+        await bot.person('cid', { in: 'room' }).says('/reminders');
+        await bot.clock.advance('30m');
+      },
+      (bot, point) =>
+        assert.deepEqual(
+          plain(bot.shown('room')),
+          [
+            'I will remind you in 20m.',
+            'I will remind you in 10m.',
+            'I will remind you in 30m.',
+            '2) Fri 27 Nov, 09:10 (UTC), in 10m: milk\n1) Fri 27 Nov, 09:20 (UTC), in 20m: tea',
+            'Reminder 1 is cancelled: tea',
+            'You have no reminder 1 here. /remind list shows those that wait.',
+            'I will remind you in 40m.',
+            '2) Fri 27 Nov, 09:10 (UTC), in 10m: milk\n3) Fri 27 Nov, 09:40 (UTC), in 40m: bread',
+            'No reminder waits for you here.',
+            '@ann reminder: milk',
+            '@bob reminder: stand up',
+          ],
+          point,
+        ),
+    );
+  });
+
+  it('remind shows the reminders of other conversations in private alone', async () => {
+    const bot = await testBot(remind, { startAt: '2026-11-27T09:00:00Z' });
+
+    await bot.person('ann', { in: 'room' }).says('/remind 2h tea');
+    await bot.person('ann', { in: 'other' }).says('/remind list');
+    await bot.person('ann', { in: 'other' }).says('/remind cancel 1');
+    await bot.person('ann').says('/remind list');
+    const command = { kind: 'command', name: 'remind', args: {}, sentAt: 0 } as const;
+    const at = {
+      conversation: { id: 'dm-ann', kind: 'private' },
+      user: { id: 'ann', name: 'Ann', admin: false },
+    } as const;
+    await bot.arrive({ id: 'c1', ...command, ...at, line: 'list' });
+    await bot.arrive({ id: 'c2', ...command, ...at, line: '  cancel  1' });
+
+    assert.deepEqual(plain(bot.shown('other')), [
+      'No reminder waits for you here.',
+      'You have no reminder 1 here. /remind list shows those that wait.',
+    ]);
+    assert.deepEqual(plain(bot.shown('dm-ann')), [
+      '1) Fri 27 Nov, 11:00 (UTC), in 2h: tea',
+      '1) Fri 27 Nov, 11:00 (UTC), in 2h: tea',
+      'Reminder 1 is cancelled: tea',
+    ]);
+  });
+
   it('remind refuses what lies further ahead than the configuration allows', async () => {
     const bot = await testBot(remind, { config: { maxDays: 7 } });
 
@@ -51,9 +143,36 @@ describe('built-in plugins', () => {
   it('help answers a command that is not there, where the bot is spoken to, and nothing else', async () => {
     const commands: Commands = {
       list: () => [
-        { name: 'help', aliases: [], summary: '', usage: '/help [command]', slot: 'help', who: 'anyone' },
-        { name: 'remind', aliases: [], summary: '', usage: '/remind <in>', slot: 'remind', who: 'anyone' },
-        { name: 'erase', aliases: [], summary: '', usage: '/erase', slot: 'own', who: 'operator' },
+        {
+          name: 'help',
+          aliases: [],
+          summary: '',
+          usage: '/help [command]',
+          args: [],
+          examples: [],
+          slot: 'help',
+          who: 'anyone',
+        },
+        {
+          name: 'remind',
+          aliases: [],
+          summary: '',
+          usage: '/remind <in>',
+          args: [],
+          examples: [],
+          slot: 'remind',
+          who: 'anyone',
+        },
+        {
+          name: 'erase',
+          aliases: [],
+          summary: '',
+          usage: '/erase',
+          args: [],
+          examples: [],
+          slot: 'own',
+          who: 'operator',
+        },
       ],
     };
     const bot = await testBot(help, { parts: { commands } });
@@ -79,7 +198,16 @@ describe('built-in plugins', () => {
   it('help lists the commands of the host and explains one', async () => {
     const commands: Commands = {
       list: () => [
-        { name: 'help', aliases: [], summary: 'Lists', usage: '/help [command]', slot: 'help', who: 'anyone' },
+        {
+          name: 'help',
+          aliases: [],
+          summary: 'Lists',
+          usage: '/help [command]',
+          args: [],
+          examples: [],
+          slot: 'help',
+          who: 'anyone',
+        },
       ],
     };
     const bot = await testBot(help, { parts: { commands } });

@@ -5,7 +5,8 @@ import { parse, t } from 'svc';
 import { Type } from 'typebox';
 import { type Checked, check } from '../../../worker/sdk/schema/check.ts';
 import { isSecret } from '../../../worker/sdk/secret.ts';
-import { fromWord, readArguments, usage } from '../../../worker/sdk/text/chat-line.ts';
+import { fromWord, readArguments } from '../../../worker/sdk/text/chat-line.ts';
+import { describedArguments, usage } from '../../../worker/sdk/text/command-usage.ts';
 import { readDuration, showDuration } from '../../../worker/sdk/text/duration.ts';
 
 const valueOf = (checked: Checked): unknown => (checked.ok ? checked.value : assert.fail(checked.faults.join('; ')));
@@ -187,6 +188,63 @@ describe('readArguments', () => {
       ],
       ['Large', true, -3, '3x'],
     );
+  });
+
+  it('takes options out of the rest of the line, wherever they stand', () => {
+    const later = { text: t.rest(), in: t.option(t.duration()), loud: t.boolean({ default: false }) };
+    const read = (line: string): unknown => valueOf(readArguments(later, line));
+    const tea = { in: 600_000, loud: false, text: 'call  mum' };
+
+    for (const line of ['--in 10m call  mum', 'call  mum --in 10m', 'call  --in 10m mum', 'call  mum —in=10m'])
+      assert.deepEqual(read(line), tea);
+    assert.deepEqual(read('--loud call mum --in=10m\nor write'), {
+      in: 600_000,
+      loud: true,
+      text: 'call mum or write',
+    });
+    assert.deepEqual(read('a --loud=no'), { loud: false, text: 'a' });
+    assert.deepEqual(read('a\n--loud\nb'), { loud: true, text: 'a\nb' });
+    assert.deepEqual(read('10m call mum'), { loud: false, text: '10m call mum' });
+    assert.deepEqual(faultsOf(readArguments(later, 'call mum --in')), [
+      'in: expected a duration like 10m or 1h30m, got ""',
+    ]);
+  });
+
+  it('leaves in the text what is no option: other words, quoted words, what stands behind --', () => {
+    const later = { text: t.rest(), in: t.option(t.duration()) };
+    const read = (line: string): unknown => valueOf(readArguments(later, line));
+
+    for (const text of ['what does --text do', 'tea -- strong', 'a "--in" 10m', '--out 10m', 'a --in-b 1'])
+      assert.deepEqual(read(text), { text });
+    assert.deepEqual(read('write -- --in 10m'), { text: 'write --in 10m' });
+    assert.deepEqual(read('--in 10m -- --in 5m -- x'), { in: 600_000, text: '--in 5m -- x' });
+  });
+
+  it('fills no place with a word that is for options', () => {
+    const order = { size: t.string(), note: t.option(t.string()), many: t.array(t.string()) };
+
+    assert.deepEqual(valueOf(readArguments(order, 'large --note "no ice" a b')), {
+      size: 'large',
+      note: 'no ice',
+      many: ['a', 'b'],
+    });
+  });
+
+  it('writes options into the usage as options', () => {
+    const more = {
+      text: t.rest({ title: 'What to say' }),
+      in: t.option(t.duration({ description: 'How long from now' })),
+      to: t.user(),
+      size: t.option(t.enum(['small', 'large'])),
+      n: t.optional(t.option(t.integer())),
+    };
+
+    assert.equal(usage('x', { text: more.text, in: more.in }), '/x [--in <duration>] <text…>');
+    assert.equal(usage('x', more), '/x [--in <duration>] --to <user> [--size <small|large>] [--n <number>] <text…>');
+    assert.deepEqual(describedArguments(more), [
+      { usage: '--in <duration>', description: 'How long from now' },
+      { usage: 'text…', description: 'What to say' },
+    ]);
   });
 
   it('writes the usage', () => {

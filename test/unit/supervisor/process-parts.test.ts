@@ -138,7 +138,7 @@ describe('a log line for people', () => {
     dim: (text: string) => text,
   };
 
-  it('shows time, level, message and the other fields', () => {
+  it('shows date and time, level, message and the other fields', () => {
     const line = JSON.stringify({
       level: 'error',
       time: '2026-01-31T12:00:00.123Z',
@@ -148,7 +148,7 @@ describe('a log line for people', () => {
       msg: 'it failed',
     });
 
-    assert.equal(formatLogLine(line, paint), '12:00:00.123 !error it failed n=5');
+    assert.equal(formatLogLine(line, paint), '2026-01-31T12:00:00.123Z !error it failed n=5');
   });
 
   it('obeys nothing that is in it', () => {

@@ -10,6 +10,7 @@
 //   DISCORD-CLIENT-4  No error contains the URL or body of a call. The URL may hold an interaction's token, the body a user's text.
 import type { REST, RESTOptions, RouteLike } from '@discordjs/rest';
 import { accountFailed, type Link } from '../../sdk/index.ts';
+import { MOST_ASKED_WAIT_MS } from '../../sdk/platform/asked-wait.ts';
 import { asObject, type Json } from '../../sdk/platform/foreign-json.ts';
 import { callPlatform, type PlatformAnswer, type PlatformCall } from '../../sdk/platform/platform-call.ts';
 import type { Account } from './config.ts';
@@ -117,6 +118,8 @@ export async function call({ account }: Caller, { method, path, ...more }: Call)
     return { kind: 'ok', json };
   } catch (error) {
     const answer = failed(error, `${method} ${safePath(path)}`);
+    // The client would refuse calls for that long without asking. A new one asks Discord.
+    if (answer.kind === 'later' && answer.afterMs > MOST_ASKED_WAIT_MS) clients.delete(account);
     if (answer.kind !== 'refused' || answer.status !== 401 || more.anonymous === true) return answer;
     clients.delete(account); // the client drops its token after a 401
     throw accountFailed(`Discord refuses the token: ${answer.reason}`, REMEDY);

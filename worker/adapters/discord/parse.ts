@@ -10,9 +10,10 @@
 
 import type { Arrival } from '../../sdk/index.ts';
 import { type Json, listAt, objectAt, textAt, textsAt } from '../../sdk/platform/foreign-json.ts';
+import { withoutMention } from '../../sdk/text/segment-list.ts';
 import { interactionArrivals } from './interactions/interactions.ts';
 import { conversationOf, filesOf, messageId, NOBODY, nameOf, shownIn, timeOf } from './place.ts';
-import { plainWhereText, segmentsOf, withoutMention } from './text.ts';
+import { plainWhereText, segmentsOf } from './text.ts';
 
 /** One dispatch of a session. */
 export interface Told {

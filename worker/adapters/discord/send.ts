@@ -237,6 +237,9 @@ const unnamed: Answer = {
   reason: 'this is not the id of a channel',
 };
 
+/** Unknown channel, unknown user. */
+const GONE: ReadonlySet<number | undefined> = new Set([UNKNOWN_CHANNEL, 10_013]);
+
 interface Reading {
   readonly isMessage?: true;
   /** The error code that means the wanted result exists already. */
@@ -246,7 +249,9 @@ interface Reading {
 function resultOf(answer: Answer, { isMessage, done }: Reading = {}): SendResult {
   if (answer.kind === 'later') return answer;
   if (answer.kind === 'refused')
-    return answer.code === done && done !== undefined ? { kind: 'sent' } : refused(answer.reason);
+    return answer.code === done && done !== undefined
+      ? { kind: 'sent' }
+      : { ...refused(answer.reason), ...(GONE.has(answer.code) ? { gone: true } : {}) };
   const json = asObject(answer.json);
   const [channel, id] = [textAt(json, 'channel_id'), textAt(json, 'id')];
   const isNamed = isMessage === true && channel !== undefined && id !== undefined;

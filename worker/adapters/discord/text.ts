@@ -42,15 +42,6 @@ function timeText(ms: number): string | undefined {
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString().replace('.000Z', 'Z');
 }
 
-/** Removes a leading mention of the bot. */
-export function withoutMention(segments: readonly Segment[], bot: string | undefined): readonly Segment[] {
-  const [first, second, ...rest] = segments;
-  if (first?.kind !== 'mention' || first.user === 'everyone' || first.user.id !== bot) return segments;
-  if (second?.kind !== 'text') return segments.slice(1);
-  const text = second.text.replace(/^[\s:,]+/, '');
-  return text === '' ? rest : [{ ...second, text }, ...rest];
-}
-
 /** A plain string if all segments are text. */
 export const plainWhereText = (segments: readonly Segment[]): string | readonly Segment[] =>
   segments.every((one) => one.kind === 'text') ? segments.map((one) => one.text).join('') : segments;

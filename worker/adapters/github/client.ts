@@ -10,6 +10,7 @@
 //                    token goes to no other host.
 import type { Octokit } from '@octokit/core';
 import { accountFailed, type Link, type SendResult } from '../../sdk/index.ts';
+import { askedWaitMs } from '../../sdk/platform/asked-wait.ts';
 import { withLimit } from '../../sdk/platform/limited-signal.ts';
 import type { Account } from './config.ts';
 
@@ -159,7 +160,7 @@ function resultOf(answer: Answer, known: Known): SendResult {
 }
 
 function pause(known: Known, answer: Answer, waitMs: number): void {
-  if (isAccountWide(answer)) known.pausedUntil = performance.now() + waitMs;
+  if (isAccountWide(answer)) known.pausedUntil = performance.now() + askedWaitMs(waitMs);
 }
 
 /** Matches GitHub's texts for a suspended app installation and for a suspended user. */

@@ -10,6 +10,7 @@
 //   GITHUB-PARSE-4  `admin` means that author_association is OWNER. Members and collaborators may lack write access, so they are not admins.
 import type { Arrival, RawRequest } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/text/safe-json.ts';
+import { UNSEEN } from '../../sdk/text/unseen-edges.ts';
 import type { Account } from './config.ts';
 import { withoutMarks } from './marker.ts';
 import { type Comment, needed, type Payload, type Subject, textOf, timeOf } from './payload.ts';
@@ -156,7 +157,7 @@ const idOf = (comment: Payload['comment']): number => needed(comment?.id, 0, 'co
 
 function spokenTo(text: string, { login }: Login): { readonly text: string; readonly addressed: boolean } {
   const name = login.replace('[bot]', '').replaceAll(/[^\w-]/g, '');
-  const first = new RegExp(`^\\s*@${name}(?![\\w-])[:,]?\\s*`, 'i').exec(text)?.[0];
+  const first = new RegExp(`^[${UNSEEN}]*@${name}(?![\\w-])[:,${UNSEEN}]*`, 'iu').exec(text)?.[0];
   if (first !== undefined) return { text: text.slice(first.length), addressed: true };
   const prose = text.replace(/(`{3,}|~{3,})[\s\S]*?(\1|$)|`[^`\n]*`/g, ' ');
   return { text, addressed: new RegExp(`(?<![\\w/-])@${name}(?![\\w-])`, 'i').test(prose) };

@@ -16,13 +16,17 @@ export interface Refused {
 const MAX_REASON_LENGTH = 200;
 const TOO_FAST: ReadonlySet<string> = new Set(['439', '707']);
 const TOO_FAST_MS = 60_000;
+const NO_SUCH_NICK = '401';
 /** Error numerics outside 400–599: too fast, and a person who accepts only listed senders (umode +g). */
 const MORE_ERRORS: ReadonlySet<string> = new Set(['707', '716']);
 
 export const isError = (numeric: string): boolean => /^[45]\d\d$/.test(numeric) || MORE_ERRORS.has(numeric);
 
 export function refusalOf(numeric: string, reason: string): Refusal {
-  if (!TOO_FAST.has(numeric)) return { kind: 'refused', reason: `${reason} (${numeric})`.slice(0, MAX_REASON_LENGTH) };
+  if (!TOO_FAST.has(numeric)) {
+    const why = `${reason} (${numeric})`.slice(0, MAX_REASON_LENGTH);
+    return { kind: 'refused', reason: why, ...(numeric === NO_SUCH_NICK ? { gone: true } : {}) };
+  }
   const [, seconds] = /\b(\d{1,4}) sec/.exec(reason) ?? [];
   return { kind: 'later', afterMs: seconds === undefined ? TOO_FAST_MS : Number(seconds) * 1_000 };
 }

@@ -7,6 +7,7 @@
 //                operators over IRC only on networks that protect nicks.
 import type { Arrival } from '../../sdk/index.ts';
 import { plainText } from '../../sdk/message.ts';
+import { trimUnseen, UNSEEN } from '../../sdk/text/unseen-edges.ts';
 import { alsoMarked, behind, readCodes, textOf } from './formatting.ts';
 
 export interface Line {
@@ -89,9 +90,11 @@ function channelOf(target: string, { channelTypes }: Context): string | undefine
   return channelTypes.includes(bare.charAt(0)) ? bare : undefined;
 }
 
+const ADDRESS = new RegExp(`^[${UNSEEN}]*(@?)([^\\s:,@]+)([:,]?)(?:[${UNSEEN}]+|$)`, 'u');
+
 /** Whether the text addresses the bot, and the length of that address. */
 function spokenTo(text: string, { nick, lower }: Context): { readonly address: number; readonly isSpokenTo: boolean } {
-  const [whole, at, name = '', sign] = /^\s*(@?)([^\s:,@]+)([:,]?)(?:\s+|$)/.exec(text) ?? [];
-  const isSpokenTo = whole !== undefined && lower(name) === lower(nick) && (at === '@' || sign !== '');
+  const [whole, at, name = '', sign] = ADDRESS.exec(text) ?? [];
+  const isSpokenTo = whole !== undefined && lower(trimUnseen(name)) === lower(nick) && (at === '@' || sign !== '');
   return { address: isSpokenTo ? whole.length : 0, isSpokenTo };
 }

@@ -9,6 +9,7 @@
 //   LINE-CLIENT-4  LINE's client accepts no AbortSignal. A call that takes too long, or whose connection ends, is abandoned without waiting for it.
 import type { messagingApi } from '@line/bot-sdk';
 import { accountFailed, type Link } from '../../sdk/index.ts';
+import { askedWaitMs } from '../../sdk/platform/asked-wait.ts';
 import { isObject, type Json, listAt, textAt } from '../../sdk/platform/foreign-json.ts';
 import { safeJson } from '../../sdk/text/safe-json.ts';
 import type { Account } from './config.ts';
@@ -146,10 +147,10 @@ function slower(
   const now = performance.now();
   const isSame = before !== undefined && beganAt <= before.since;
   const doubled = before === undefined ? FIRST_WAIT_MS : before.waitMs * (isSame ? 1 : 2);
-  const waitMs = /^\d{1,6}$/.test(seconds) ? Number(seconds) * 1_000 : Math.min(MOST_WAIT_MS, doubled);
+  const waitMs = /^\d{1,9}$/.test(seconds) ? Number(seconds) * 1_000 : Math.min(MOST_WAIT_MS, doubled);
   // If the text does not name LINE's own limit, as from a proxy, only this call waits.
   const isLimit = /rate limit/i.test(said);
-  paused.set(name, { until: isLimit ? now + waitMs : 0, waitMs, since: now });
+  paused.set(name, { until: isLimit ? now + askedWaitMs(waitMs) : 0, waitMs, since: now });
   return { kind: 'later', afterMs: waitMs, isLimit };
 }
 

@@ -8,6 +8,7 @@
 import type { Rich, Segment } from '../../sdk/index.ts';
 import { plainText } from '../../sdk/message.ts';
 import { countAt, type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
+import { BEHIND_NAME, isUnseen } from '../../sdk/text/unseen-edges.ts';
 
 interface Heard {
   readonly segments: readonly Segment[];
@@ -28,8 +29,8 @@ export function heard(said: Json, bot: readonly (string | undefined)[]): Heard {
     const isBot = isSelf || (user !== undefined && bot.includes(user));
     const before = text.slice(from, index);
     isToBot ||= isBot;
-    if (isBot && text.slice(0, index).trim() === '') {
-      from = index + length + (/^[\s:,]+/.exec(text.slice(index + length))?.[0].length ?? 0);
+    if (isBot && isUnseen(text.slice(0, index))) {
+      from = index + length + (BEHIND_NAME.exec(text.slice(index + length))?.[0].length ?? 0);
       continue;
     }
     if (user === undefined) continue;

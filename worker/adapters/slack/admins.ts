@@ -8,6 +8,7 @@
 //                   The previous answer stays valid for a day.
 
 import type { Arrival, Link, Segment } from '../../sdk/index.ts';
+import { askedWaitMs } from '../../sdk/platform/asked-wait.ts';
 import { type Json, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
 import { keepNewest } from '../../sdk/platform/keep-newest.ts';
 import { looksLikeCommand } from '../../sdk/text/command-sign.ts';
@@ -153,7 +154,7 @@ const told = new WeakSet<object>();
 export function askFor(link: Link<Account>, workspace: string | undefined): AskPerson {
   return async (user) => {
     const answer = await call(link, 'users.info', { user });
-    if (answer.kind === 'later') return { restMs: answer.afterMs };
+    if (answer.kind === 'later') return { restMs: askedWaitMs(answer.afterMs) };
     if (answer.kind === 'ok') return isAdminOf(objectAt(answer.json, 'user'), workspace);
     if (answer.error !== 'missing_scope') return false;
     if (!told.has(link.account))

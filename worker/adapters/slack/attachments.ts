@@ -1,11 +1,14 @@
-// Attachments of a message: forwarded messages, and content that an app sends without a text. Pure.
+// Words of a message: its text, forwarded messages, and what an app lays out in blocks and attachments without a text. Pure.
 //
 //   SLACK-ATTACHMENTS-1  A forwarded message is an attachment with `is_share` that holds its text and files.
 //                        The outer text is the sender's own and may be empty. An unfurled link to a message is not forwarded content.
-//   SLACK-ATTACHMENTS-2  Other attachments hold what an app shows in place of a text. Such content counts only if the text is empty.
+//   SLACK-ATTACHMENTS-2  Blocks and other attachments hold what an app shows in place of a text. Such content counts only if the text is empty:
+//                        else the text says the same.
 
 import type { Segment } from '../../sdk/index.ts';
+import { plainText } from '../../sdk/message.ts';
 import { type Json, listAt, textAt } from '../../sdk/platform/foreign-json.ts';
+import { attachmentLines, blockLines, joinedLines } from './block-words.ts';
 import { plainOf, segmentsOf } from './text.ts';
 
 const forwardedIn = (spoken: Json): readonly Json[] =>
@@ -15,11 +18,12 @@ const forwardedIn = (spoken: Json): readonly Json[] =>
 export function wordsIn(spoken: Json): readonly Segment[] {
   const own = segmentsOf(textAt(spoken, 'text') ?? '');
   const quotes = forwardedIn(spoken).flatMap((one): readonly Segment[] => {
-    const text = textAt(one, 'text') ?? textAt(one, 'fallback');
-    return text === undefined ? [] : [{ kind: 'quote', text: plainOf(text) }];
+    const text = textAt(one, 'text');
+    const words = text === undefined ? plainText(joinedLines(attachmentLines(one))) : plainOf(text);
+    return words === '' ? [] : [{ kind: 'quote', text: words }];
   });
   if (quotes.length > 0) return own.length === 0 ? quotes : [...lineEnded(own), ...quotes];
-  return own.length === 0 ? segmentsOf(attached(spoken)) : own;
+  return own.length === 0 ? laidOut(spoken) : own;
 }
 
 /** Files of the message itself, then those of forwarded messages. */
@@ -32,12 +36,6 @@ function lineEnded(segments: readonly Segment[]): readonly Segment[] {
   return [...segments, { kind: 'text', text: '\n' }];
 }
 
-/** Text of an app's attachments, used if the message has none. */
-const attached = (spoken: Json): string =>
-  listAt(spoken, 'attachments')
-    .map((one) => {
-      const words = ['pretext', 'title', 'text'].flatMap((key) => textAt(one, key) ?? []);
-      return words.length > 0 ? words.join('\n') : (textAt(one, 'fallback') ?? '');
-    })
-    .filter((words) => words !== '')
-    .join('\n');
+/** What an app shows in place of a text: its blocks, then its attachments. */
+const laidOut = (spoken: Json): readonly Segment[] =>
+  joinedLines([...blockLines(listAt(spoken, 'blocks')), ...listAt(spoken, 'attachments').flatMap(attachmentLines)]);

@@ -11,6 +11,7 @@
 //                     and no times of reactions. Missed button presses and commands are lost.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Arrival, Link } from '../../sdk/index.ts';
+import { askedWaitMs } from '../../sdk/platform/asked-wait.ts';
 import { type Json, listAt, objectAt, textAt } from '../../sdk/platform/foreign-json.ts';
 import { withAdmins } from './admins.ts';
 import { SAID } from './arrivals/events.ts';
@@ -224,7 +225,7 @@ async function ask(
   for (;;) {
     const answer = await call(link, method, args);
     if (answer.kind !== 'later') return answer;
-    await sleep(answer.afterMs, undefined, { signal: link.signal });
+    await sleep(askedWaitMs(answer.afterMs), undefined, { signal: link.signal });
   }
 }
 

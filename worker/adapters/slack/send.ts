@@ -83,6 +83,8 @@ async function react(call: Reaction, link: Link<Account>): Promise<SendResult> {
   return answer.kind === 'later' ? answer : resultOf(answer, { done: ['already_reacted', 'no_reaction'] });
 }
 
+const GONE: ReadonlySet<string> = new Set(['user_not_found', 'user_disabled']);
+
 interface Reading {
   /** Extracts the message's name from the answer. */
   readonly message?: (json: Json) => string | undefined;
@@ -92,7 +94,10 @@ interface Reading {
 
 function resultOf(answer: Answer, { message, done = [] }: Reading = {}): SendResult {
   if (answer.kind === 'later') return { ...answer, account: true }; // Slack's limit is for the whole workspace and app
-  if (answer.kind === 'refused') return done.includes(answer.error) ? { kind: 'sent' } : refused(answer.reason);
+  if (answer.kind === 'refused')
+    return done.includes(answer.error)
+      ? { kind: 'sent' }
+      : { ...refused(answer.reason), ...(GONE.has(answer.error) ? { gone: true } : {}) };
   const name = message?.(answer.json);
   return { kind: 'sent', ...(name === undefined ? {} : { message: name }) };
 }

@@ -66,15 +66,6 @@ export const plainOf = (text: string): string =>
 const textOf = (segment: Exclude<Segment, { kind: 'mention' }>): string =>
   segment.kind === 'link' && segment.text !== segment.url ? `${segment.text} (${segment.url})` : segment.text;
 
-/** Removes a mention of the bot at the beginning. */
-export function withoutMention(segments: readonly Segment[], bot: string | undefined): readonly Segment[] {
-  const [first, second, ...rest] = segments;
-  if (first?.kind !== 'mention' || first.user === 'everyone' || first.user.id !== bot) return segments;
-  if (second?.kind !== 'text') return segments.slice(1);
-  const text = second.text.replace(/^[\s:,]+/, '');
-  return text === '' ? rest : [{ ...second, text }, ...rest];
-}
-
 export const mentions = (segments: readonly Segment[], user: string): boolean =>
   segments.some((one) => one.kind === 'mention' && one.user !== 'everyone' && one.user.id === user);
 

@@ -5,6 +5,7 @@
 //                          The account waits at most MOST_WHOLE_MS, because the chats may be two busy groups with long limits.
 //                          If it was the bot's limit, the next send shows that.
 import type { SendResult } from '../../sdk/index.ts';
+import { askedWaitMs } from '../../sdk/platform/asked-wait.ts';
 
 const MOST_WHOLE_MS = 5_000;
 
@@ -14,7 +15,7 @@ export class ChatWaits {
   /** Result of a send that this chat must delay. `now` is monotonic ms. */
   later(chat: string, afterMs: number, now: number): SendResult {
     for (const [known, until] of this.#until) if (until <= now) this.#until.delete(known);
-    this.#until.set(chat, now + afterMs);
+    this.#until.set(chat, now + askedWaitMs(afterMs));
     const whole = { account: true, ...(afterMs > MOST_WHOLE_MS ? { accountMs: MOST_WHOLE_MS } : {}) } as const;
     return { kind: 'later', afterMs, ...(this.#until.size > 1 ? whole : {}) };
   }

@@ -12,6 +12,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Update, WebhookInfo } from 'grammy/types';
 import { accountFailed, type CommandInfo, type Link } from '../../sdk/index.ts';
+import { askedWaitMs } from '../../sdk/platform/asked-wait.ts';
 import { limitedSignal } from '../../sdk/platform/limited-signal.ts';
 import { lookNow, nextLook } from '../../sdk/platform/next-look.ts';
 import { type Client, clientOf, failureOf, thrown } from './client.ts';
@@ -147,7 +148,7 @@ async function nextUpdates(
   } catch (error) {
     const failure = failureOf(error);
     if (failure.kind === 'later') {
-      await sleep(failure.afterMs, undefined, { signal: link.signal });
+      await sleep(askedWaitMs(failure.afterMs), undefined, { signal: link.signal });
       return [];
     }
     if (failure.kind !== 'refused' || failure.code !== 409 || !failure.reason.includes('webhook')) throw error;

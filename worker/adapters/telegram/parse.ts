@@ -9,6 +9,7 @@
 import type { Chat, Message, ReactionType, Update, User } from 'grammy/types';
 import type { Arrival, HttpAnswer, RawRequest } from '../../sdk/index.ts';
 import { safeJson } from '../../sdk/text/safe-json.ts';
+import { BEHIND_NAME, isUnseen } from '../../sdk/text/unseen-edges.ts';
 import { Administrators, groupAsking } from './administrators.ts';
 import { type Account, botIdOf, usernameOf } from './config.ts';
 import { segmentsOf } from './entities.ts';
@@ -189,16 +190,17 @@ function spokenTo(
     (entity.type === 'mention' && username !== '' && written(entity) === name) ||
     (entity.type === 'text_mention' && String(entity.user.id) === botId);
   // Formatting may begin at the same offset, so all entities there are checked.
-  const first = entities.filter(({ offset }) => offset === 0);
+  const first = entities.filter(({ offset }) => isUnseen(text.slice(0, offset)));
   const command = first.find(({ type }) => type === 'bot_command');
   if (command !== undefined && username !== '' && written(command).endsWith(name)) {
-    const at = command.length - name.length;
-    return { ...without(text, entities, { from: at, to: command.length }), isToBot: true };
+    const to = command.offset + command.length;
+    return { ...without(text, entities, { from: to - name.length, to }), isToBot: true };
   }
   const called = first.find(isBot);
   if (called !== undefined) {
-    const to = /^[\s,:]*/.exec(text.slice(called.length))?.[0].length ?? 0;
-    return { ...without(text, entities, { from: 0, to: called.length + to }), isToBot: true };
+    const end = called.offset + called.length;
+    const behind = BEHIND_NAME.exec(text.slice(end))?.[0].length ?? 0;
+    return { ...without(text, entities, { from: 0, to: end + behind }), isToBot: true };
   }
   return { text, entities, isToBot: entities.some(isBot) };
 }

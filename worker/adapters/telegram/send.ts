@@ -37,6 +37,9 @@ const accounts = new WeakMap<Account, SendState>();
 /** Message ids of partly sent posts, by bot, endpoint and key. A reload replaces the account object, so that cannot be the key. */
 const begun = new Map<string, string[]>();
 
+/** Texts of 403 for a person or group that the bot reaches no more. */
+const GONE = /blocked by the user|user is deactivated|bot was kicked|group chat was deleted/i;
+
 export async function send(call: Outgoing, link: Link<Account>): Promise<SendResult> {
   const client = await clientOf(link.account);
   const state = stateOf(link.account);
@@ -69,7 +72,10 @@ function stateOf(account: Account): SendState {
 function resultFor(error: unknown, { waits }: SendState, chat: string): SendResult {
   const failure = failureOf(error);
   if (failure.kind === 'later') return waits.later(chat, failure.afterMs, performance.now());
-  if (failure.kind === 'refused') return { kind: 'refused', reason: `Telegram: ${failure.reason}` };
+  if (failure.kind === 'refused') {
+    const gone = failure.code === 403 && GONE.test(failure.reason) ? ({ gone: true } as const) : {};
+    return { kind: 'refused', reason: `Telegram: ${failure.reason}`, ...gone };
+  }
   throw failure.error;
 }
 

@@ -19,6 +19,7 @@ import { heard } from './text.ts';
 import { readTimestamp } from './verify.ts';
 
 const id = () => t.string({ minLength: 1, maxLength: 512 });
+const TYPES = ['message', 'edited', 'deleted', 'pressed', 'reaction'] as const;
 const MOST_MENTIONS = 20;
 const MOST_FILES = 10;
 const mention = {
@@ -34,7 +35,7 @@ const file = {
   bytes: t.optional(t.integer({ minimum: 0 })),
 };
 const fields = {
-  type: t.enum(['message', 'edited', 'deleted', 'pressed', 'reaction'], { default: 'message' }),
+  type: t.enum(TYPES, { default: 'message' }),
   conversation: t.object({
     id: id(),
     kind: t.enum(['private', 'group'], { default: 'private' }),
@@ -127,6 +128,7 @@ function read(raw: unknown): Body | undefined {
 function other(raw: unknown, delivery: string, sentAt: number): Arrival {
   const type =
     typeof raw === 'object' && raw !== null && 'type' in raw && typeof raw.type === 'string' ? raw.type : 'unknown';
+  const fault = faultOf(raw);
   return {
     id: delivery,
     conversation: { id: 'webhook', kind: 'group' },
@@ -135,5 +137,17 @@ function other(raw: unknown, delivery: string, sentAt: number): Arrival {
     kind: 'other',
     type,
     raw,
+    ...(fault === undefined ? {} : { fault }),
   };
+}
+
+/** Undefined if the body names a type that is not ours: its sender means no message. Names keys, never a value. */
+function faultOf(raw: unknown): string | undefined {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return 'the body is no JSON object';
+  const body = raw as Readonly<Record<string, unknown>>;
+  const { type = 'message' } = body;
+  if (!TYPES.some((known) => known === type)) return undefined;
+  const missing = ['conversation', 'user'].filter((key) => body[key] === undefined);
+  if (missing.length > 0) return `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`;
+  return `a field does not fit a body of type ${String(type)}`;
 }

@@ -6,6 +6,7 @@
 import type { Rich, Segment } from '../../sdk/index.ts';
 import { render } from '../../sdk/text/render.ts';
 import { SegmentList } from '../../sdk/text/segment-list.ts';
+import { BEHIND_NAME, isUnseen } from '../../sdk/text/unseen-edges.ts';
 
 const EDGE = '\u2063';
 
@@ -81,8 +82,8 @@ export function heard(text: string, mentions: readonly Mention[]): Heard {
     if (self === true && isBegin) continue;
     if (isMention && self !== true)
       list.add({ kind: 'mention', user: user === undefined ? 'everyone' : { endpoint: '', id: user } });
-    else list.say(isToBot && isBegin ? piece.replace(/^[\s:,]+/, '') : piece);
-    isBegin &&= piece.trim() === '';
+    else list.say(isToBot && isBegin ? piece.replace(BEHIND_NAME, '') : piece);
+    isBegin &&= isUnseen(piece);
   }
   const [only, ...others] = list.segments;
   const isPlain = others.length === 0 && (only === undefined || only.kind === 'text');

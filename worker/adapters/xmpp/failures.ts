@@ -76,13 +76,16 @@ function otherHost(error: unknown): string {
   return /^[\w.:[\]-]{1,300}$/.test(host) ? host : 'one without a name';
 }
 
+/** The address exists no more. */
+const GONE: ReadonlySet<string> = new Set(['gone', 'item-not-found']);
+
 /** `later` for a temporary error, else `refused`. */
 export function sendFault({ condition, text, type }: StanzaFault): SendResult {
   const reason = `XMPP: ${condition}${text === '' ? '' : ` (${text})`}`;
   const isPassing = ['resource-constraint', 'policy-violation'].includes(condition) && type === 'wait';
   return isPassing || condition === 'remote-server-timeout'
     ? { kind: 'later', afterMs: WAIT_MS }
-    : { kind: 'refused', reason };
+    : { kind: 'refused', reason, ...(GONE.has(condition) ? { gone: true } : {}) };
 }
 
 /** The fault in a service's error answer. Undefined for any other failure. */

@@ -5,6 +5,7 @@
 import type { XmlElement } from '@xmpp/client';
 import type { Mark, Rich, Segment } from '../../sdk/index.ts';
 import { edgesOf } from '../../sdk/text/text-edges.ts';
+import { BEFORE_WORDS, UNSEEN } from '../../sdk/text/unseen-edges.ts';
 import { inert, NS } from './stanza.ts';
 
 const JOINER = '\u2060';
@@ -111,14 +112,17 @@ export function bodyOf(stanza: XmlElement): string {
 /** The action in a "/me waves" message (XEP-0245). Undefined for ordinary text. */
 export const actionIn = (body: string): string | undefined => /^\/me (?=.*\S)(.*)$/s.exec(body)?.[1];
 
+const NAME_ENDS = new RegExp(`^[${UNSEEN}]*[:,](?:[${UNSEEN}]+|$)`, 'u');
+const AT_NAME_ENDS = new RegExp(`^(?:[${UNSEEN}]*[:,]?(?:[${UNSEEN}]+|$))`, 'u');
+
 /** "nick: …", "nick, …" and "@nick …" at the beginning are removed from the text. "@nick" elsewhere stays. */
 export function spokenTo(text: string, nick: string): { readonly text: string; readonly isSpokenTo: boolean } {
-  const start = text.trimStart();
+  const start = text.replace(BEFORE_WORDS, '');
   const lower = start.toLowerCase();
   const name = nick.toLowerCase();
   for (const [prefix, ends] of [
-    ['', /^[:,](?:\s+|$)/],
-    ['@', /^(?:[:,]?(?:\s+|$))/],
+    ['', NAME_ENDS],
+    ['@', AT_NAME_ENDS],
   ] as const) {
     if (!lower.startsWith(prefix + name)) continue;
     const rest = start.slice(prefix.length + name.length);

@@ -9,6 +9,7 @@ import { oldButtons } from './0007-old-buttons.ts';
 import { fetchedFiles } from './0008-fetched-files.ts';
 import { numberedStarts } from './0009-numbered-starts.ts';
 import { deaths } from './0010-deaths.ts';
+import { causes } from './0011-causes.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly Migration[] = [
   fetchedFiles,
   numberedStarts,
   deaths,
+  causes,
 ];

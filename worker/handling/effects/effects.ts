@@ -1,10 +1,12 @@
 // Turns collected effects into the statements of one transaction: sends, state, tasks, events.
+
+import { wellFormed } from '../../../shared/log/well-formed.ts';
 import { messageOf } from '../../../shared/svc-error.ts';
 import type { Statement, UnitAnswer } from '../../database/unit.ts';
 import type { NewEvent } from '../../events/event-types.ts';
 import type { NewOutboxRow } from '../../outbox/outbox-store.ts';
 import { holdMessage } from '../../outbox/sent-message.ts';
-import { putDue, removeDue } from '../../timers/due-store.ts';
+import { putDue, removeDue, takeDue } from '../../timers/due-store.ts';
 import { writeCell } from '../handling-store.ts';
 import type { Effect } from '../run/run.ts';
 import { SendStatements, type SendsOf } from './send-statements.ts';
@@ -17,6 +19,8 @@ export interface Decided {
   /** Number of effects that send something. */
   readonly sends: number;
   readonly rows: readonly NewOutboxRow[];
+  /** Parts that cannot be sent. */
+  readonly dead: readonly NewOutboxRow[];
   /** Earliest due time of the scheduled tasks. */
   readonly dueAt: number | undefined;
   readonly counts: readonly Extract<Effect, { kind: 'count' }>[];
@@ -66,18 +70,19 @@ export function decideEffects(of: EffectsOf, effects: readonly Effect[]): Decide
         dueAt = Math.min(dueAt ?? effect.at, effect.at);
         break;
       case 'cancel':
-        statements.push(removeDue(effect.id));
+        statements.push(effect.row === undefined ? removeDue(effect.id) : takeDue(effect.row));
         events.push(eventOf(of, { type: 'task.cancelled', data: { task: effect.id, capability: effect.capability } }));
         break;
       case 'emit':
-        events.push(eventOf(of, { type: effect.type, data: effect.data }));
+        events.push(eventOf(of, { type: effect.type, data: wellFormed(effect.data) }));
         break;
       case 'count':
         counts.push(effect);
         break;
     }
   }
-  return { statements, events, sends, rows: send.rows, dueAt, counts, droppedReactions: send.droppedReactions };
+  const { rows, dead, droppedReactions } = send;
+  return { statements, events, sends, rows, dead, dueAt, counts, droppedReactions };
 }
 
 /** Like `decideEffects`, or the error if the content cannot be rendered: `can.text.render` is adapter code. */
@@ -89,9 +94,9 @@ export function writtenEffects(of: EffectsOf, effects: readonly Effect[]): Decid
   }
 }
 
-/** True if state that the run had read has changed since. The handler then runs again. */
+/** True if state or a waiting task that the run had read has changed since. The handler then runs again. */
 export const hasMoved = (answer: UnitAnswer): boolean =>
-  answer.kind === 'refused' && (answer.guard === 'cell' || answer.guard === 'message');
+  answer.kind === 'refused' && (answer.guard === 'cell' || answer.guard === 'message' || answer.guard === 'due');
 
 /** Guards for edited and removed messages: the effects hold only while the parts of each message are those that were read. */
 function heldMessages({ sent = new Map() }: EffectsOf, effects: readonly Effect[]): Statement[] {

@@ -54,6 +54,8 @@ export class SendStatements {
   readonly #started = new Set<string>();
   /** Stored rows, without dead letters. */
   readonly rows: NewOutboxRow[] = [];
+  /** Stored rows of parts that cannot be sent. */
+  readonly dead: NewOutboxRow[] = [];
   /** Accounts whose platform has no reactions, once for each dropped reaction. */
   readonly droppedReactions: string[] = [];
 
@@ -181,7 +183,6 @@ export class SendStatements {
     { place, index }: { place: ConversationRef; index: number },
   ): Statement {
     const key = index === 0 ? effect.key : `${effect.key}!${index}`;
-    this.#of.core.log.warn({ key, reason }, 'part of a send was refused');
     return this.#row({ key, place, call: { kind: 'post', text: '', buttons: [], files: [] }, refused: reason });
   }
 
@@ -232,7 +233,7 @@ export class SendStatements {
       refused: refused ?? null,
       isClaimed: this.#starts(place),
     });
-    if (row.state !== 'dead') this.rows.push(row);
+    (row.state === 'dead' ? this.dead : this.rows).push(row);
     return insert;
   }
 

@@ -1,16 +1,20 @@
 // Stored form of a handler's content, for the outbox and the table of buttons.
+
+import { wellFormed } from '../../../shared/log/well-formed.ts';
 import type { StoredContent } from '../../outbox/compose.ts';
 import type { Content, Segment } from '../../sdk/index.ts';
 import type { StoredButton } from '../handling-store.ts';
 
-export const storedOf = (content: Content, buttons: StoredContent['buttons']): StoredContent => ({
-  segments: segmentsOf(content),
-  buttons,
-  files: content.files ?? [],
-  ...(content.replyTo === undefined ? {} : { replyTo: content.replyTo }),
-  ...(content.thread === undefined ? {} : { thread: content.thread }),
-  ...(content.only === undefined ? {} : { only: content.only }),
-});
+/** Half characters become U+FFFD before a platform's renderer sees them. */
+export const storedOf = (content: Content, buttons: StoredContent['buttons']): StoredContent =>
+  wellFormed({
+    segments: segmentsOf(content),
+    buttons,
+    files: content.files ?? [],
+    ...(content.replyTo === undefined ? {} : { replyTo: content.replyTo }),
+    ...(content.thread === undefined ? {} : { thread: content.thread }),
+    ...(content.only === undefined ? {} : { only: content.only }),
+  });
 
 type Made = readonly { readonly button: { action: string; data: unknown; label: string }; readonly token: string }[];
 

@@ -1,9 +1,20 @@
 // Parses typed commands: recognises a command, reads its arguments, describes their faults. Pure.
 
 import { check } from '../../sdk/schema/check.ts';
-import { fromWord, isUser, type People, readArguments, usage } from '../../sdk/text/chat-line.ts';
+import {
+  type FindTime,
+  fromWord,
+  isRest,
+  isTime,
+  isUser,
+  type People,
+  readArguments,
+} from '../../sdk/text/chat-line.ts';
 import { hostTexts } from '../../sdk/text/chat-texts.ts';
+import { commandIn } from '../../sdk/text/command-sign.ts';
+import { usage } from '../../sdk/text/command-usage.ts';
 import type { Language } from '../../sdk/text/texts.ts';
+import { trimUnseen, trimWords } from '../../sdk/text/unseen-edges.ts';
 import type { CommandCapability } from './capabilities.ts';
 import { compilePhrase, matchPhrase, type Phrase } from './phrases.ts';
 
@@ -23,12 +34,21 @@ export function readCommand(
   text: string,
   where: { readonly prefix: string; readonly spokenTo: boolean },
 ): Exclude<TypedCommand, { kind: 'values' }> | undefined {
-  const line = text.trim();
-  if (line.startsWith(where.prefix)) {
-    const [, name = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(line.slice(where.prefix.length)) ?? [];
-    if (name === command.name || (command.spec.aliases ?? []).includes(name)) return { kind: 'line', line: rest };
+  const typed = commandIn(text, where.prefix);
+  if (typed !== undefined) {
+    const behind = lineBehindAlias(command, `${typed.name} ${typed.rest}`);
+    if (behind !== undefined) return { kind: 'line', line: behind };
+    if (typed.name === command.name || (command.spec.aliases ?? []).includes(typed.name))
+      return { kind: 'line', line: typed.rest };
   }
-  if (!where.spokenTo || line.length > LONGEST_PHRASE) return undefined;
+  if (!where.spokenTo || phrasesOf(command.spec).length === 0) return undefined;
+  const line = trimUnseen(text);
+  if (line.length > LONGEST_PHRASE) return undefined;
+  const words = trimWords(line);
+  return spokenIn(command, line) ?? (words === line ? undefined : spokenIn(command, words));
+}
+
+function spokenIn(command: CommandCapability, line: string): (TypedCommand & { readonly kind: 'words' }) | undefined {
   for (const phrase of phrasesOf(command.spec)) {
     const spans = matchPhrase(phrase, line);
     if (spans === undefined) continue;
@@ -36,6 +56,26 @@ export function readCommand(
     return { kind: 'words', words: Object.fromEntries(words) };
   }
   return undefined;
+}
+
+/** The text behind an alias of several words. Undefined if it begins with none. */
+export function lineBehindAlias({ spec }: CommandCapability, text: string): string | undefined {
+  for (const alias of spec.aliases ?? []) {
+    const line = alias.includes(' ') ? restBehind(alias, text) : undefined;
+    if (line !== undefined) return line;
+  }
+  return undefined;
+}
+
+/** The text behind the words of the alias. */
+function restBehind(alias: string, text: string): string | undefined {
+  let rest = text;
+  for (const word of alias.split(' ')) {
+    const [, first = '', behind = ''] = /^(\S+)\s*([\s\S]*)$/.exec(rest) ?? [];
+    if (trimUnseen(first) !== word) return undefined;
+    rest = behind;
+  }
+  return rest;
 }
 
 /** Longer texts are never matched against phrases, because a command may have many phrases. */
@@ -64,14 +104,18 @@ const MOST_FAULTS = 10;
 export function argumentsOf(
   command: CommandCapability,
   typed: TypedCommand,
-  { prefix, language }: { readonly prefix: string; readonly language: Language },
+  {
+    prefix,
+    findTime,
+    language,
+  }: { readonly prefix: string; readonly findTime?: FindTime | undefined; readonly language: Language },
 ): ReadArguments {
   const texts = hostTexts(language);
   const properties = command.spec.args ?? {};
   const checked =
     typed.kind === 'line'
-      ? readArguments(properties, typed.line, { people: typed.people, language })
-      : check({ type: 'object', properties }, valuesOf(properties, typed), { language });
+      ? readArguments(properties, typed.line, { people: typed.people, findTime, language })
+      : check({ type: 'object', properties }, valuesOf(properties, typed, findTime), { language });
   if (checked.ok) return { ok: true, value: checked.value };
   const faults = checked.faults.slice(0, MOST_FAULTS).map((fault) => String(fault).replace(/^\//, ''));
   const more = checked.faults.length - faults.length;
@@ -85,14 +129,30 @@ export const usageOf = (command: CommandCapability, prefix: string): string =>
 function valuesOf(
   properties: Readonly<Record<string, unknown>>,
   typed: Exclude<TypedCommand, { kind: 'line' }>,
+  findTime: FindTime | undefined,
 ): Readonly<Record<string, unknown>> {
   if (typed.kind === 'values') {
     const { values, endpoint } = typed;
-    const valueOf = (name: string, value: unknown): unknown =>
-      typeof value === 'string' && isUser(properties[name]) ? { endpoint, id: value } : value;
+    const valueOf = (name: string, value: unknown): unknown => {
+      if (typeof value !== 'string') return value;
+      const schema = properties[name];
+      if (isUser(schema)) return { endpoint, id: value };
+      return isTime(schema) ? fromWord(schema, trimUnseen(value), { findTime }) : trimUnseen(value);
+    };
     return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, valueOf(name, value)]));
   }
-  return Object.fromEntries(
-    Object.entries(typed.words).map(([name, word]) => [name, fromWord(properties[name], word, typed.people)]),
+  const words = { ...typed.words };
+  const reading = { people: typed.people, findTime };
+  const times = Object.keys(properties).filter((name) => isTime(properties[name]) && words[name] === undefined);
+  const rest = Object.keys(words).find((name) => isRest(properties[name] ?? {}));
+  const read = Object.fromEntries(
+    Object.entries(words).map(([name, word]) => [name, fromWord(properties[name], trimUnseen(word), reading)]),
   );
+  // "remind me to drink tea tomorrow": the phrase has no place for the time, so the text may end with it.
+  const [time] = times;
+  const text = rest === undefined ? undefined : words[rest];
+  const found = time === undefined || text === undefined ? undefined : findTime?.(text.trimEnd(), 'last');
+  if (time === undefined || rest === undefined || text === undefined || found === undefined || found.start === 0)
+    return read;
+  return { ...read, [time]: found.time, [rest]: text.slice(0, found.start).trim() };
 }

@@ -21,6 +21,8 @@ export interface GenerationView {
   enter(): (() => void) | undefined;
   /** Of the host's own texts in this conversation; without one, of the host. */
   language(conversation?: ConversationRef): Language;
+  /** `schedule.timezone`, the zone of times that people write. */
+  readonly timezone: string;
   /** The prefix of typed commands, and who is an operator. */
   readonly commands: { readonly prefix: string; isOperator(user: User): boolean };
 }

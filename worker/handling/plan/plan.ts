@@ -1,5 +1,6 @@
 // Plans the steps of a stored item: reads the routing data (open dialog, pressed button) and names the handlers.
 
+import { wellFormed } from '../../../shared/log/well-formed.ts';
 import type { Core } from '../../core/core.ts';
 import type { InboxRow } from '../../inbox/inbox-store.ts';
 import type { Payload } from '../../inbox/payload.ts';
@@ -7,6 +8,7 @@ import type { Delivery } from '../../inbox/prepare-item.ts';
 import { laneName } from '../../lanes/lane-name.ts';
 import type { Arrival, Conversation, User } from '../../sdk/index.ts';
 import { plainText } from '../../sdk/message.ts';
+import { trimUnseen } from '../../sdk/text/unseen-edges.ts';
 import { readButton, readDialog, readMenuEntry } from '../handling-store.ts';
 import type { Cause } from '../run/cause.ts';
 import { fitting } from '../run/stored-data.ts';
@@ -119,30 +121,35 @@ function directStep(
 
 /** Stored data, checked against the schema of the current code. Data that does not fit is an error. */
 function directInput(capability: Capability | undefined, payload: Exclude<Payload, { kind: 'arrival' }>): unknown {
+  const id = capability?.id ?? 'a plugin';
   switch (payload.kind) {
     case 'task':
       return fitting(
         { type: 'object', properties: capability?.kind === 'task' ? capability.spec.data : {} },
         payload.data,
+        { what: `the data of ${id}` },
       );
     case 'webhook':
       return {
         headers: payload.headers,
-        body: fitting(capability?.kind === 'webhook' ? capability.spec.body : {}, parseJson(payload.text)),
+        body: fitting(capability?.kind === 'webhook' ? capability.spec.body : {}, parseJson(payload.text), {
+          what: `the body for ${id}`,
+          remedy: 'it came so from its sender: mend that, or widen the schema, reload, then svc inbox replay',
+        }),
       };
     case 'event':
       if (payload.missed !== undefined) return payload.missed;
       return capability?.kind === 'subscribe' && capability.spec.schema !== undefined
-        ? fitting(capability.spec.schema, payload.data)
+        ? fitting(capability.spec.schema, payload.data, { what: `the event for ${id}` })
         : payload.data;
     case 'cron':
       return payload.due;
   }
 }
 
-/** Parses JSON without `__proto__` keys. */
+/** Parses JSON without `__proto__` keys and half characters. */
 const parseJson = (text: string): unknown =>
-  JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value));
+  wellFormed(JSON.parse(text, (key, value: unknown) => (key === '__proto__' ? undefined : value)));
 
 async function readStored(
   { core, dialogs }: { readonly core: Core; readonly dialogs: OpenDialogs },
@@ -156,7 +163,7 @@ async function readStored(
 
 /** A number that may select an entry of a listed menu. */
 const menuNumber = (arrival: Arrival): string | undefined =>
-  arrival.kind === 'message' ? /^\s*(\d{1,3})\s*$/.exec(plainText(arrival.text))?.[1] : undefined;
+  arrival.kind === 'message' ? /^\d{1,3}$/.exec(trimUnseen(plainText(arrival.text)))?.[0] : undefined;
 
 async function readPressed(core: Core, endpoint: string, arrival: Arrival): Promise<Stored['pressed']> {
   const conversation = arrival.conversation.id;

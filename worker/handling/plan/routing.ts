@@ -10,6 +10,7 @@ import type { Arrival, Message, MessageRef, Segment, UserRef } from '../../sdk/i
 import { personRef, plainText } from '../../sdk/message.ts';
 import { LIMIT_MS, matchAll } from '../../sdk/schema/limited-match.ts';
 import type { People } from '../../sdk/text/chat-line.ts';
+import { commandIn, isCancel } from '../../sdk/text/command-sign.ts';
 import type { DialogRow } from '../run/run.ts';
 import type {
   Capabilities,
@@ -18,7 +19,7 @@ import type {
   DialogCapability,
   ListenerCapability,
 } from './capabilities.ts';
-import { readCommand, type TypedCommand } from './command-line.ts';
+import { lineBehindAlias, readCommand, type TypedCommand } from './command-line.ts';
 
 export type Step =
   | {
@@ -108,7 +109,7 @@ function claimOf(arrival: Arrival, { pressed, dialog }: Stored, serving: Serving
       : { kind: 'gone', id: pressed.action };
   }
   const command = commandOf(arrival, serving);
-  if (command !== undefined && !(dialog !== undefined && isCancel(text, prefix))) return command;
+  if (command !== undefined && !(dialog !== undefined && endsDialog(text, prefix))) return command;
   if (dialog === undefined || (arrival.kind !== 'message' && pressed === undefined)) return undefined;
   const capability = capabilities.find(dialog.capability);
   if (capability?.kind !== 'dialog') return { kind: 'gone', id: dialog.capability };
@@ -116,11 +117,17 @@ function claimOf(arrival: Arrival, { pressed, dialog }: Stored, serving: Serving
   return { kind: 'answer', capability, row: dialog, text: pressed === undefined ? text : String(pressed.data), people };
 }
 
-const isCancel = (text: string, prefix: string): boolean => text.trim() === `${prefix}cancel`;
+function endsDialog(text: string, prefix: string): boolean {
+  const typed = commandIn(text, prefix);
+  return typed !== undefined && isCancel(typed.name) && typed.rest === '';
+}
 
 function commandOf(arrival: Arrival, { capabilities, prefix, endpoint }: Serving): Step | undefined {
   const commands = capabilities.ofKind('command');
   if (arrival.kind === 'command') {
+    // A platform that knows the first word alone: `/remind list` comes as `remind` with the line `list`.
+    const long = arrival.line === undefined ? undefined : longNamed(commands, `${arrival.name} ${arrival.line}`);
+    if (long !== undefined) return { kind: 'command', ...long };
     const capability = commands.find(
       (one) => one.name === arrival.name || (one.spec.aliases ?? []).includes(arrival.name),
     );
@@ -128,10 +135,26 @@ function commandOf(arrival: Arrival, { capabilities, prefix, endpoint }: Serving
   }
   if (arrival.kind !== 'message') return undefined;
   const spokenTo = arrival.conversation.kind === 'private' || arrival.addressed === true;
-  for (const capability of commands) {
-    const typed = readCommand(capability, textOf(arrival), { prefix, spokenTo });
+  const text = textOf(arrival);
+  // `/remind list` is the command with that alias, not /remind with an argument.
+  const line = text.trim();
+  const long = line.startsWith(prefix) ? longNamed(commands, line.slice(prefix.length)) : undefined;
+  for (const capability of long === undefined ? commands : [long.capability]) {
+    const typed = readCommand(capability, text, { prefix, spokenTo });
     if (typed !== undefined)
       return { kind: 'command', capability, typed: { ...typed, people: mentionsIn(arrival, endpoint) } };
+  }
+  return undefined;
+}
+
+/** The command with an alias of several words that the text begins with. */
+function longNamed(
+  commands: readonly CommandCapability[],
+  text: string,
+): { readonly capability: CommandCapability; readonly typed: TypedCommand } | undefined {
+  for (const capability of commands) {
+    const line = lineBehindAlias(capability, text);
+    if (line !== undefined) return { capability, typed: { kind: 'line', line } };
   }
   return undefined;
 }

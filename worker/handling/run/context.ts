@@ -14,6 +14,7 @@ import type {
   FileRef,
   Logger,
   MessageRef,
+  ScheduledPage,
   UserRef,
 } from '../../sdk/index.ts';
 import { isPerson } from '../../sdk/message.ts';
@@ -28,6 +29,7 @@ import { type CellContext, cellContext } from './cells.ts';
 import { type OnceOptions, runOnce } from './once.ts';
 import type { Ask, Effect, Run } from './run.ts';
 import type { RunEnd } from './run-end.ts';
+import { listTasks } from './scheduled-tasks.ts';
 import type { StateTurns } from './state-turns.ts';
 
 export interface ContextDeps {
@@ -100,6 +102,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     now: () => core.clock.now(),
     language: generation.language(chat?.conversation),
     languageOf: (conversation: ConversationRef) => generation.language(conversation),
+    timezone: generation.timezone,
     key: (step: string) => effectKey(cause, capability, `key:${step}`),
     once: (step: string, call: (o: { key: string; signal: AbortSignal }) => unknown, options: OnceOptions = {}) => {
       open();
@@ -144,6 +147,7 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
         throw coded('no_time', `${capability.id}: task ${task.id}: ${JSON.stringify(when)} is no time`);
       const id = taskId(generation, task.id, when.key === undefined ? nextKey() : `key:${when.key}`);
       const checked = fitting(dataOfTask(generation, task.id), data, `${capability.id}: task ${task.id}`);
+      run.tasks.delete(id);
       effect({
         kind: 'schedule',
         id,
@@ -154,8 +158,16 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
         isWait: when.at === undefined,
       });
     },
-    cancel: (task: { id: string }, key: string) =>
-      effect({ kind: 'cancel', id: taskId(generation, task.id, `key:${key}`), capability: task.id }),
+    cancel: (task: { id: string }, key: string) => {
+      const id = taskId(generation, task.id, `key:${key}`);
+      effect({ kind: 'cancel', id, capability: task.id, row: run.tasks.get(id) });
+      run.tasks.delete(id);
+    },
+    scheduled: async (task: { id: string }, page: ScheduledPage = {}) => {
+      open();
+      const begin = taskId(generation, task.id, 'key:');
+      return listTasks({ reader: core.reader, run, begin, schema: dataOfTask(generation, task.id) }, page);
+    },
     user: chat?.user,
     conversation: chat?.conversation,
     reply: (body: Body) => {

@@ -5,10 +5,13 @@ import type { Body, ChatCtx, Ctx } from '../../sdk/index.ts';
 import { check } from '../../sdk/schema/check.ts';
 import { fromWord } from '../../sdk/text/chat-line.ts';
 import { hostTexts } from '../../sdk/text/chat-texts.ts';
+import { commandIn, isCancel } from '../../sdk/text/command-sign.ts';
+import { trimUnseen } from '../../sdk/text/unseen-edges.ts';
 import type { Capability, DialogCapability } from '../plan/capabilities.ts';
 import { argumentsOf, type TypedCommand } from '../plan/command-line.ts';
 import { nextQuestion, openDialog, questionOf, stepsOf } from '../plan/dialogs.ts';
 import type { PlannedStep } from '../plan/plan.ts';
+import { type TimeFrame, timesFor } from '../plan/time-words.ts';
 import { isSaid } from './body-shapes.ts';
 import { type Cause, coded } from './cause.ts';
 import { findExpected } from './cells.ts';
@@ -112,9 +115,13 @@ async function callOf(of: Invocation): Promise<unknown> {
     case 'listener':
       return call(planned.event);
     case 'command':
-      return call(commandInput(of, planned.capability, planned.typed));
-    case 'action':
-      return call(fitting({ type: 'object', properties: planned.capability.spec.data }, planned.data));
+      return call(await commandInput(of, planned.capability, planned.typed));
+    case 'action': {
+      const { id, spec } = planned.capability;
+      return call(
+        fitting({ type: 'object', properties: spec.data }, planned.data, { what: `the data of a button for ${id}` }),
+      );
+    }
     case 'answer':
       return answerDialog(of, planned.capability, planned);
     case 'direct':
@@ -127,36 +134,45 @@ async function callOf(of: Invocation): Promise<unknown> {
   }
 }
 
-function commandInput(
+async function commandInput(
   { deps, cause, ctx }: Invocation,
   capability: Extract<Capability, { kind: 'command' }>,
   typed: TypedCommand,
-): unknown {
+): Promise<unknown> {
   const { commands } = deps.generation;
   const texts = hostTexts(ctx.language);
   const user = cause.chat?.user;
   if (capability.spec.who === 'admin' && user?.admin !== true) throw userError(texts.adminsOnly);
   if (capability.spec.who === 'operator' && (user === undefined || !commands.isOperator(user)))
     throw userError(texts.operatorsOnly);
-  const read = argumentsOf(capability, typed, { prefix: commands.prefix, language: ctx.language });
+  const findTime = await timesFor(Object.values(capability.spec.args ?? {}), timeFrame(deps, cause));
+  const read = argumentsOf(capability, typed, { prefix: commands.prefix, findTime, language: ctx.language });
   if (!read.ok) throw userError(read.text);
   return read.value;
 }
+
+/** Counts from the arrival of the item, so that each attempt reads the same time. */
+const timeFrame = ({ generation }: ContextDeps, { receivedAt }: Cause): TimeFrame => ({
+  now: receivedAt,
+  timezone: generation.timezone,
+});
 
 async function answerDialog(
   of: Invocation,
   dialog: DialogCapability,
   { row, text, people }: Extract<PlannedStep['step'], { kind: 'answer' }>,
 ): Promise<unknown> {
-  const { ctx, run, deps } = of;
-  const answer = text.trim();
-  if (new RegExp(`^(${escaped(deps.generation.commands.prefix)})?(cancel|取消)$`, 'i').test(answer)) {
+  const { ctx, run, deps, cause } = of;
+  const answer = trimUnseen(text);
+  const typed = commandIn(answer, deps.generation.commands.prefix) ?? { name: answer, rest: '' };
+  if (isCancel(typed.name) && typed.rest === '') {
     run.dialog = null;
     return hostTexts(ctx.language).cancelled;
   }
   const name = nextQuestion(dialog, row.data, row.skipped) ?? row.asked;
   const schema = dialog.spec.answers[name] ?? {};
-  const read = check(schema, fromWord(schema, answer, people), { language: ctx.language });
+  const findTime = await timesFor([schema], timeFrame(deps, cause));
+  const read = check(schema, fromWord(schema, answer, { people, findTime }), { language: ctx.language });
   const fault = read.ok
     ? await stepsOf(dialog)[name]?.check?.(read.value, ctx)
     : read.faults.map((line) => line.replace(/^value: /, '')).join('; ');
@@ -166,8 +182,6 @@ async function answerDialog(
   ctx.reply(await questionOf(dialog, { name, known: row.data }, ctx));
   return undefined;
 }
-
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** Asks the next question, or runs the dialog's handler if all answers are known. */
 async function advance(
@@ -182,5 +196,7 @@ async function advance(
     return undefined;
   }
   run.dialog = null;
-  return dialog.run(ctx, fitting({ type: 'object', properties: dialog.spec.answers }, known) as never);
+  const { id, spec } = dialog;
+  const answers = fitting({ type: 'object', properties: spec.answers }, known, { what: `the answers to ${id}` });
+  return dialog.run(ctx, answers as never);
 }

@@ -31,9 +31,22 @@ export type Effect =
       /** True for a delay from now, false for a time of day. */
       readonly isWait: boolean;
     }
-  | { readonly kind: 'cancel'; readonly id: string; readonly capability: string }
+  | {
+      readonly kind: 'cancel';
+      readonly id: string;
+      readonly capability: string;
+      /** The row that the run has read. The effect holds only while it is there. */
+      readonly row: TaskRow | undefined;
+    }
   | { readonly kind: 'emit'; readonly type: PluginEventType; readonly data: unknown }
   | { readonly kind: 'count'; readonly counter: string; readonly labels: Readonly<Record<string, string>> };
+
+/** A waiting task in the due table. */
+export interface TaskRow {
+  readonly id: string;
+  readonly at: number;
+  readonly data: string;
+}
 
 export interface CellId {
   readonly store: string;
@@ -66,6 +79,8 @@ export class Run {
   readonly read = new Map<string, number>();
   /** As JSON, so later changes to the handler's object have no effect. Undefined: the cell was unset. */
   readonly written = new Map<string, string | undefined>();
+  /** Waiting tasks that the run has read and not changed, by id. */
+  readonly tasks = new Map<string, TaskRow>();
   readonly steps = new Set<string>();
   readonly asks: Ask[] = [];
   /** A row opens or continues a dialog, null ends the open one, undefined leaves it. */

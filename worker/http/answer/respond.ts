@@ -1,5 +1,6 @@
 // Writes every answer: common headers, the length, and the rules for HEAD and for a stopping host.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { wellFormed } from '../../../shared/log/well-formed.ts';
 import { contextOf } from '../request/request-context.ts';
 import type { Answer } from '../routes/route.ts';
 import { closeLingering } from '../server/lingering-close.ts';
@@ -96,7 +97,16 @@ interface Content {
 
 function contentOf({ json, text, bytes }: Answer): Content | undefined {
   if (bytes !== undefined) return { data: bytes, length: bytes.length, type: 'application/octet-stream' };
-  const data = json === undefined ? text : JSON.stringify(json);
+  const data = json === undefined ? text : jsonText(json);
   if (data === undefined) return undefined;
   return { data, length: Buffer.byteLength(data), type: json === undefined ? 'text/plain; charset=utf-8' : JSON_TYPE };
 }
+
+/** Half characters become U+FFFD: strict readers refuse their escapes. */
+function jsonText(json: unknown): string {
+  const text = JSON.stringify(json);
+  return HALF_ESCAPE.test(text) ? JSON.stringify(wellFormed(json)) : text;
+}
+
+/** `JSON.stringify` escapes nothing else this way. */
+const HALF_ESCAPE = /\\ud[89a-f]/;

@@ -5,7 +5,15 @@ import { chatMessagesSchema, chatPressSchema, chatSaySchema, chatTakenSchema } f
 import { endpointSchema, endpointsSchema } from '../../../shared/api/endpoint.ts';
 import { eventPageSchema } from '../../../shared/api/event.ts';
 import { inboxItemSchema, inboxPageSchema } from '../../../shared/api/inbox.ts';
-import { dropSchema, holdSchema, replaySchema } from '../../../shared/api/item.ts';
+import {
+  bulkDropSchema,
+  bulkReplaySchema,
+  bulkResultSchema,
+  causeGroupsSchema,
+  dropSchema,
+  holdSchema,
+  replaySchema,
+} from '../../../shared/api/item.ts';
 import { outboxItemSchema, outboxPageSchema } from '../../../shared/api/outbox.ts';
 import { problemSchema } from '../../../shared/api/problem.ts';
 import { readinessReportSchema } from '../../../shared/api/readiness.ts';
@@ -24,10 +32,15 @@ import {
   reloadedSchema,
   statusSchema,
 } from '../../../shared/api/runtime.ts';
+import { taskPageSchema, taskSchema } from '../../../shared/api/task.ts';
 import { webhookAddressesSchema, webhookRegisteredSchema } from '../../../shared/api/webhook.ts';
 
 export const schemas = {
   Accepted: acceptedSchema,
+  BulkDrop: bulkDropSchema,
+  BulkReplay: bulkReplaySchema,
+  BulkResult: bulkResultSchema,
+  CauseGroups: causeGroupsSchema,
   ChatMessages: chatMessagesSchema,
   ChatPress: chatPressSchema,
   ChatSay: chatSaySchema,
@@ -56,6 +69,8 @@ export const schemas = {
   Echo: echoSchema,
   Replay: replaySchema,
   Status: statusSchema,
+  Task: taskSchema,
+  TaskPage: taskPageSchema,
   WebhookAddresses: webhookAddressesSchema,
   WebhookRegistered: webhookRegisteredSchema,
 } as const;

@@ -10,6 +10,7 @@ import type { FilesApi } from './files-api.ts';
 import type { IngressApi } from './ingress-api.ts';
 import type { ItemStore } from './items-api.ts';
 import type { SystemApi } from './system-api.ts';
+import type { TaskControl } from './tasks-api.ts';
 import type { WebhookControl } from './webhooks-api.ts';
 
 export interface HostApi {
@@ -21,6 +22,7 @@ export interface HostApi {
   readonly outbox: ItemStore;
   readonly endpoints: EndpointControl;
   readonly webhooks: WebhookControl;
+  readonly tasks: TaskControl;
   readonly events: EventGateway;
   readonly files: FilesApi;
   readonly idempotency: IdempotencyStore;

@@ -42,6 +42,72 @@ export interface ItemStore {
   /** Keeps an open item from being handled (outbox: sent) until it is replayed. Throws as `replay` does. */
   hold(id: string, change: ReasonedChange): Promise<Shown>;
   drop(id: string, change: ReasonedChange): Promise<Shown>;
+  groups(request: { readonly state: LostState; readonly texts: boolean }): Promise<CauseGroups>;
+  /** Replays one page of the selection. Throws `invalid_request`, `conflict`, and `inbox_full` while the inbox has no room. */
+  replayMany(selection: Selection, change: BulkReplay): Promise<BulkResult>;
+  dropMany(selection: Selection, change: BulkDrop): Promise<BulkResult>;
+}
+
+/** States that wait for an operator. Only sends can be `unknown`. */
+export type LostState = 'dead' | 'unknown';
+
+/** Items of one cause. */
+export interface CauseGroup {
+  readonly endpoint: string;
+  /** Null in the outbox, and where no handler failed. */
+  readonly handler: string | null;
+  readonly code: string;
+  readonly count: number;
+  /** Times of the first and the last death. */
+  readonly oldest: string | null;
+  readonly newest: string | null;
+  /** Id of the newest item. */
+  readonly item: string | null;
+}
+
+export interface CauseGroups {
+  readonly groups: readonly CauseGroup[];
+  /** How many items were looked at, the newest first. */
+  readonly looked: number;
+  /** The host's time, for `upTo` of a change. */
+  readonly asOf: string;
+}
+
+/** The items that a bulk change is about. */
+export interface Selection {
+  readonly state: LostState;
+  readonly endpoint?: string | undefined;
+  /** A handler, or the path of a plugin for all of its handlers. */
+  readonly handler?: string | undefined;
+  readonly code?: string | undefined;
+  /** Only items that died at this time or later. */
+  readonly since?: string | undefined;
+  /** Only items that died at this time or earlier. */
+  readonly upTo: string;
+  /** `next` of the page before. */
+  readonly after?: string | undefined;
+}
+
+export interface BulkResult {
+  readonly done: number;
+  /** Items behind this page. */
+  readonly left: number;
+  /** On the last page: items that a replay leaves, because they are held, their text is gone or they need an answer. */
+  readonly skipped: number;
+  /** Absent on the last page. */
+  readonly next?: string;
+}
+
+export interface BulkReplay {
+  readonly caller: Caller;
+  readonly answer: 'again' | 'done' | undefined;
+  readonly keep?: Keep<BulkResult>;
+}
+
+export interface BulkDrop {
+  readonly caller: Caller;
+  readonly reason: string;
+  readonly keep?: Keep<BulkResult>;
 }
 
 export interface ReasonedChange {

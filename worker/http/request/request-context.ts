@@ -19,6 +19,8 @@ export interface RequestContext {
   entered: boolean;
   /** The client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
+  /** The answer, if the request waited for a start that did not end in time. */
+  notStarted: Error | undefined;
   /** The status to count instead of the response's, after a malformed rest of a request or a refusal by close frame. */
   faultStatus: number | undefined;
   /** When a stream took over the response, or the connection began to linger. The time after it is not counted as response time. */
@@ -34,6 +36,7 @@ export const newContext = (): RequestContext => ({
   hasWrongToken: false,
   entered: false,
   awaitsContinue: false,
+  notStarted: undefined,
   faultStatus: undefined,
   takenAt: undefined,
 });

@@ -44,8 +44,63 @@ export function itemRoutes(store: 'inbox' | 'outbox'): readonly Route[] {
       return { status: 200, json: shown.item, headers: { ETag: tagOf(shown.revision) } };
     },
   });
-  return [list, show, replayRoute(store, item), ...REASONED.map((change) => reasonedRoute(store, item, change))];
+  return [
+    groupsRoute(store),
+    ...bulkRoutes(store),
+    list,
+    show,
+    replayRoute(store, item),
+    ...REASONED.map((change) => reasonedRoute(store, item, change)),
+  ];
 }
+
+const LOST_STATES = { inbox: ['dead'], outbox: ['dead', 'unknown'] } as const;
+
+function groupsRoute(store: 'inbox' | 'outbox'): Route {
+  const query = {
+    state: { type: 'string', description: 'Items in this state', maxLength: 20, enum: LOST_STATES[store] },
+  } as const satisfies Record<string, QueryField>;
+  return route({
+    method: 'GET',
+    path: `/api/${store}/groups`,
+    scope: 'demo',
+    summary: `Dead items of the ${store} by cause`,
+    query,
+    answers: { 200: 'CauseGroups' },
+    handle: async ({ port, caller, query: { state } }) => ({
+      status: 200,
+      json: await port[store].groups({
+        state: state === 'unknown' ? 'unknown' : 'dead',
+        texts: caller().scope === 'full',
+      }),
+    }),
+  });
+}
+
+const bulkRoutes = (store: 'inbox' | 'outbox'): readonly Route[] => [
+  route({
+    method: 'POST',
+    path: `/api/${store}/replay`,
+    scope: 'full',
+    summary: 'Puts dead items of a cause back in line, 500 at a time',
+    body: 'BulkReplay',
+    changes: true,
+    answers: { 200: 'BulkResult', 409: 'Problem', 503: 'Problem' },
+    handle: async ({ port, caller, body: { answer, ...selection }, keep }) =>
+      answerOf(await port[store].replayMany(selection, { caller: caller(), answer, keep: keep(answerOf) })),
+  }),
+  route({
+    method: 'POST',
+    path: `/api/${store}/drop`,
+    scope: 'full',
+    summary: 'Ends dead items of a cause for good, 500 at a time, with a reason',
+    body: 'BulkDrop',
+    changes: true,
+    answers: { 200: 'BulkResult', 409: 'Problem' },
+    handle: async ({ port, caller, body: { reason, ...selection }, keep }) =>
+      answerOf(await port[store].dropMany(selection, { caller: caller(), reason, keep: keep(answerOf) })),
+  }),
+];
 
 const replayRoute = (store: 'inbox' | 'outbox', item: 'InboxItem' | 'OutboxItem'): Route =>
   route({

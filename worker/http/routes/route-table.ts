@@ -19,6 +19,7 @@ import { pageRoutes } from './page.ts';
 import { pluginRoutes } from './plugins.ts';
 import type { Located, LocateRequest, Match, Route } from './route.ts';
 import { systemRoutes } from './system.ts';
+import { taskRoutes } from './tasks.ts';
 import { webhookAddressRoutes } from './webhook-addresses.ts';
 import { webhookRoutes } from './webhooks.ts';
 
@@ -33,6 +34,7 @@ export const ROUTES: readonly Route[] = [
   ...webhookAddressRoutes,
   ...itemRoutes('inbox'),
   ...itemRoutes('outbox'),
+  ...taskRoutes,
   ...chatRoutes,
   ...webhookRoutes,
   ...fileRoutes,

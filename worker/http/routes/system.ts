@@ -5,6 +5,8 @@ import type { Reloaded } from '../api/system-api.ts';
 import { tagOf } from '../request/revision.ts';
 import { type Answer, route } from './route.ts';
 
+export const READINESS_PATH = '/api/system/readiness';
+
 /** The revision of restart and reload: one generation of one process. */
 const runningRevision = (port: HostApi): string => {
   const { runtimeId, generation } = port.system.readiness();
@@ -21,7 +23,7 @@ const takenBy =
 export const systemRoutes = [
   route({
     method: 'GET',
-    path: '/api/system/readiness',
+    path: READINESS_PATH,
     scope: 'full',
     summary: 'The readiness report: each check, its reason and its remedy',
     answers: { 200: 'ReadinessReport', 503: 'ReadinessReport' },

@@ -1,9 +1,9 @@
 // Binds and opens the listening socket of a server.
 //
-//   LISTEN-1  A configured address is bound before the host starts, and the server listens once the host is up. So an address in use ends
-//             the start before the start has any effect. Early clients are refused. Of two hosts that start together, one waits until the
-//             other listens.
-//   LISTEN-2  A socket from the owner (supervisor, systemd) is used as it is.
+//   LISTEN-1  A start listens first. So an address in use ends the start before the start has any effect. Of two hosts that start together,
+//             one waits until the other listens.
+//   LISTEN-2  A socket from the owner (supervisor, systemd) is used as it is. It is held: when this server closes it, connections wait for
+//             the next worker.
 //   LISTEN-3  Connections wait in the kernel's accept queue while nobody accepts. If the queue is full, the client's kernel retries after
 //             1, 3, 7 … s. Node asks for 511, which 200 connections a second fill in three seconds. Linux allows up to net.core.somaxconn
 //             (4,096 since 5.4).
@@ -32,6 +32,11 @@ export class ListenPoint {
   constructor(target: ListenTarget, say: (message: string) => void) {
     this.#target = target;
     this.#say = say;
+  }
+
+  /** The owner holds the socket. */
+  get isHeld(): boolean {
+    return 'handle' in this.#target;
   }
 
   /** Binds an own address without listening. Throws `listen_failed`. */

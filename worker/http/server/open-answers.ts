@@ -20,7 +20,7 @@ export interface ConnectionUse {
 export class OpenAnswers {
   readonly #lines = new WeakMap<Duplex, Set<ServerResponse>>();
   #use: ConnectionUse | undefined;
-  #count = 0;
+  readonly #open = new Set<ServerResponse>();
 
   tell(use: ConnectionUse): void {
     this.#use = use;
@@ -31,9 +31,9 @@ export class OpenAnswers {
     const line = this.#lineOf(socket);
     if (line.size === 0) this.#use?.busy(socket);
     line.add(response);
-    this.#count += 1;
+    this.#open.add(response);
     response.once('close', () => {
-      this.#count -= 1;
+      this.#open.delete(response);
       line.delete(response);
       if (line.size === 0) this.#use?.idle(socket);
     });
@@ -41,6 +41,17 @@ export class OpenAnswers {
 
   on(socket: Duplex): readonly ServerResponse[] {
     return [...(this.#lines.get(socket) ?? [])];
+  }
+
+  /** Number of unfinished answers of all connections. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Resolves when all answers that are unfinished now are over. */
+  async over(): Promise<void> {
+    const closes = [...this.#open].map((response) => new Promise((resolve) => response.once('close', resolve)));
+    await Promise.all(closes);
   }
 
   count(socket: Duplex): number {
@@ -51,7 +62,7 @@ export class OpenAnswers {
   isFull(socket: Socket): boolean {
     const line = this.#lines.get(socket);
     if (line === undefined || line.size === 0) return false;
-    if (line.size >= MOST_OF_CONNECTION || this.#count >= MOST_IN_ALL || socket.writableNeedDrain) return true;
+    if (line.size >= MOST_OF_CONNECTION || this.#open.size >= MOST_IN_ALL || socket.writableNeedDrain) return true;
     let waitingBytes = 0;
     for (const response of line) if (response.socket === null) waitingBytes += response.writableLength;
     return waitingBytes >= socket.writableHighWaterMark;

@@ -21,6 +21,11 @@ export class RequestTurns {
   /** End of this turn's slice. Undefined if nothing has begun in this turn. */
   #endsAt: number | undefined;
 
+  /** Number of requests that wait for their turn. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   /** True if the request may begin at once. `now` is in monotonic milliseconds. */
   isFree(now: number): boolean {
     madeProgress(now);

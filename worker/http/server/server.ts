@@ -3,13 +3,17 @@
 //   HTTP-1  Health and readiness are answered before Express, cheaply and in any state of the host. Deliveries of platforms skip Express
 //           but pass the same checks.
 //   HTTP-2  Slow headers, slow bodies and silent sockets end with 408 within their limit and a second. Long answers are not cut.
-//   HTTP-3  A drain accepts nothing new, tells the streams and waits for running requests up to its limit. Then everything is closed.
+//   HTTP-3  A drain begins nothing, tells the streams and waits for running requests up to its limit. Then everything is closed.
 //           WebSockets of platforms stay open until their accounts end.
+//   HTTP-4  A held socket is closed when a drain begins: new connections wait for the next worker. An own address stays open until the
+//           end, and answers 503 `draining` to whatever would begin something.
+//   HTTP-5  The server listens before the host is up. start-gate.ts says which requests wait for that.
 //
 // traffic.ts schedules requests, target.ts and gate.ts check them, route-table.ts finds the route and express-app.ts runs it.
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Address } from '../../../shared/process/bound-socket.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
 import { within } from '../../../shared/time/abort.ts';
 import { StaticFiles } from '../answer/static-files.ts';
 import type { HostApi } from '../api/host-api.ts';
@@ -24,6 +28,7 @@ import { ROUTES, RouteTable } from '../routes/route-table.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { ListenPoint, type ListenTarget } from './listen-point.ts';
 import { OpenAnswers } from './open-answers.ts';
+import { StartGate } from './start-gate.ts';
 import { attachTraffic, observeRefused, type TrafficParts, UNANSWERED } from './traffic.ts';
 
 export interface HttpServerOptions {
@@ -36,6 +41,8 @@ export interface HttpServerOptions {
   readonly timeouts?: Partial<HttpTimeouts>;
   /** Limit of wrong tokens per source. */
   readonly failures?: FailureBudgetOptions;
+  /** Holds requests back until the host is up. Left out: nothing waits. */
+  readonly gate?: StartGate;
 }
 
 export interface HttpTimeouts {
@@ -53,18 +60,18 @@ export interface HttpTimeouts {
 
 export interface HttpServer {
   readonly server: Server;
-  /** Binds an own address without listening. Throws `listen_failed`. */
-  bind(): Promise<void>;
   /** Resolves with the address once the server listens. Throws `listen_failed`. */
   listen(): Promise<Address>;
   /** Ends streams whose token was removed or replaced. Call it after each reload. */
   tokensChanged(): void;
   /**
-   * Accepts no more connections. If an owner holds the socket, new ones wait for the next worker; otherwise they are refused.
-   * Resolves once the connections just accepted have sent a request, or after 50 ms.
+   * If an owner holds the socket: accepts no more connections, which wait for the next worker. Resolves once the connections just accepted
+   * have sent a request, 50 ms at most, and all requests have begun, `limitMs` at most. An own address stays open.
    */
-  stopListening(): Promise<void>;
-  /** Drains within `limitMs` (default 5,000): accepts nothing new and waits for running requests. Coalesced. */
+  leaveHeldSocket(limitMs: number): Promise<void>;
+  /** From now on whatever would begin something is answered with 503 `draining`, also what waits for the start. */
+  beginNothing(): void;
+  /** Drains within `limitMs` (default 5,000): begins nothing and waits for running requests. Coalesced. */
   drain(limitMs?: number): Promise<void>;
   /** Ends every connection and the server. */
   close(): Promise<void>;
@@ -79,50 +86,71 @@ const TIMEOUTS: HttpTimeouts = {
 };
 const HEADER_SECTION_BYTES = 16 * 1024;
 const IDLE_CHECK_MS = 100;
-/** How long a fresh connection may take to send its request. */
+const RETRY_AFTER_MS = 2_000;
+/** How long a fresh connection may take to send its request, and the last answers to go out. */
 const FIRST_WORDS_MS = 50;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { port } = options;
+  const { port, gate = new StartGate({ isOpen: true }) } = options;
   const budget = new FailureBudget(options.failures);
   const authenticator = new Authenticator(budget);
   authenticator.validActors(port.settings().tokens);
+  let beginsNothing = false;
   let draining: Promise<void> | undefined;
-  const parts = createParts(options, { authenticator, isDraining: () => draining !== undefined });
-  const { server } = parts;
+  const parts = createParts(options, { authenticator, gate, isDraining: () => beginsNothing });
+  const { server, answers } = parts;
   const limits = new ConnectionLimits(server, {
     addresses: parts.addresses,
-    answers: parts.answers,
+    answers,
     settings: () => port.settings(),
     onRefused: (address) => observeRefused(port, UNANSWERED, address),
   });
-  attachTraffic(parts, limits);
+  const turns = attachTraffic(parts, limits);
   const point = new ListenPoint(options.listen, (message) => options.log.warn({}, message));
+  /** Waits a moment for the requests of connections that were accepted just now, and for their answers. */
+  const settled = async (isUnsettled: () => boolean, limitMs = FIRST_WORDS_MS): Promise<void> => {
+    const endsAt = performance.now() + limitMs;
+    while (isUnsettled() && performance.now() < endsAt) await sleep(1);
+  };
+  const beginNothing = (): void => {
+    beginsNothing = true;
+    gate.refuse(new SvcError('draining', 'the host is stopping', { details: { retryAfterMs: RETRY_AFTER_MS } }));
+  };
   return {
     server,
-    bind: () => point.bind(),
-    listen: () => point.listen(server),
+    beginNothing,
+    listen: async () => {
+      await point.bind();
+      return point.listen(server);
+    },
     tokensChanged: () => port.events.closeRevoked(authenticator.validActors(port.settings().tokens)),
-    stopListening: async () => {
+    leaveHeldSocket: async (limitMs) => {
+      if (!point.isHeld) return;
       server.close();
-      const endsAt = performance.now() + FIRST_WORDS_MS;
-      while (limits.silent > 0 && performance.now() < endsAt) await sleep(1);
+      await settled(() => limits.silent > 0);
+      await settled(() => turns.waiting > 0, limitMs);
     },
     drain: (limitMs = 5_000) => {
-      draining ??= drain(server, port, limitMs);
+      beginNothing();
+      draining ??= drain(port, point.isHeld ? () => connectionsOver(server, port) : () => answers.over(), limitMs);
       return draining;
     },
     close: async () => {
       budget.close();
       point.close();
-      await closeServer(server, () => limits.destroyAll());
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+      if (!point.isHeld) await settled(() => limits.silent > 0 || answers.size > 0);
+      limits.destroyAll();
+      await closed;
     },
   };
 }
 
 function createParts(
   { port, log, staticDir, timeouts }: HttpServerOptions,
-  given: Pick<TrafficParts, 'authenticator' | 'isDraining'>,
+  given: Pick<TrafficParts, 'authenticator' | 'gate' | 'isDraining'>,
 ): TrafficParts {
   const gate = { port, files: new StaticFiles(staticDir), table: new RouteTable(ROUTES), ...given };
   const appParts = { ...gate, validators: new BodyValidators(), log };
@@ -158,27 +186,19 @@ function serverOptions(given: Partial<HttpTimeouts> = {}): ServerOptions {
   };
 }
 
-async function drain(server: Server, port: HostApi, limitMs: number): Promise<void> {
-  let end = (): void => {};
-  const closed = new Promise<void>((resolve) => {
-    end = resolve;
-    server.close(() => resolve());
-  });
-  const idle = setInterval(() => {
-    server.closeIdleConnections();
-    server.getConnections((error, count) => error === null && count <= port.deliveries.sockets.count && end());
-  }, IDLE_CHECK_MS);
-  try {
-    await within(Promise.all([port.events.drain(), closed]), { ms: limitMs, late: undefined });
-  } finally {
-    clearInterval(idle);
-  }
+async function drain(port: HostApi, requestsOver: () => Promise<void>, limitMs: number): Promise<void> {
+  await within(Promise.all([port.events.drain(), requestsOver()]), { ms: limitMs, late: undefined });
 }
 
-async function closeServer(server: Server, destroyAll: () => void): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
+/** Accepts no more, and resolves when no connection is left but WebSockets of platforms. */
+async function connectionsOver(server: Server, port: HostApi): Promise<void> {
+  let idle: NodeJS.Timeout | undefined;
+  await new Promise<void>((resolve) => {
     server.close(() => resolve());
+    idle = setInterval(() => {
+      server.closeIdleConnections();
+      server.getConnections((error, count) => error === null && count <= port.deliveries.sockets.count && resolve());
+    }, IDLE_CHECK_MS);
   });
-  destroyAll();
-  await closed;
+  clearInterval(idle);
 }

@@ -19,6 +19,7 @@ import { isClosing, passOver } from './lingering-close.ts';
 import type { OpenAnswers } from './open-answers.ts';
 import { answerProbe } from './probes.ts';
 import { type RequestClass, RequestTurns } from './request-turns.ts';
+import { passesStart, type StartGate } from './start-gate.ts';
 import { serveUpgrade } from './upgrade.ts';
 
 export interface TrafficParts extends GateParts {
@@ -26,6 +27,7 @@ export interface TrafficParts extends GateParts {
   readonly app: Express;
   readonly addresses: ClientAddresses;
   readonly answers: OpenAnswers;
+  readonly gate: StartGate;
   readonly isDraining: () => boolean;
   /** Serves a request without Express around it. */
   serve(request: IncomingMessage, response: ServerResponse): void;
@@ -34,7 +36,8 @@ export interface TrafficParts extends GateParts {
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-export function attachTraffic(parts: TrafficParts, limits: ConnectionLimits): void {
+/** Returns the turns in which requests begin. */
+export function attachTraffic(parts: TrafficParts, limits: ConnectionLimits): RequestTurns {
   const { server, port, addresses, answers } = parts;
   const turns = new RequestTurns();
   const faults = new ConnectionFaults(server, {
@@ -67,6 +70,7 @@ export function attachTraffic(parts: TrafficParts, limits: ConnectionLimits): vo
     const onAnswered: Handle = (asked, response) => observeRequest(port, asked, response);
     void serveUpgrade({ ...parts, onAnswered }, { request, socket, head, earlier }); // never throws
   });
+  return turns;
 }
 
 /** Hands the socket to a new parser, which reads the kept bytes first. */
@@ -77,9 +81,9 @@ function readOn(server: Server, socket: Duplex, kept: readonly Buffer[]): void {
   for (const bytes of kept) socket.emit('data', bytes);
 }
 
-/** Probes are answered at once. All other requests begin in their turn. */
+/** Probes are answered at once. All other requests begin in their turn, once the host is up. */
 function requestListener(parts: TrafficParts, limits: ConnectionLimits, turns: RequestTurns): Handle {
-  const { port, app, answers, isDraining } = parts;
+  const { port, app, answers, gate, isDraining } = parts;
   const begin: Handle = (request, response) => {
     if (isDelivery(request, port)) parts.serve(request, response);
     else app(request as Parameters<Express>[0], response as Parameters<Express>[1]);
@@ -90,9 +94,17 @@ function requestListener(parts: TrafficParts, limits: ConnectionLimits, turns: R
     answers.begin(socket, response);
     if (answerProbe({ port, request, response, isDraining: isDraining() })) return;
     if (!enter(parts, limits, { request, response })) return;
+    const later = (): void =>
+      turns.later(() => !response.destroyed && begin(request, response), placeOf(parts, request));
+    if (!gate.isOpen && !passesStart(request, port.settings().base)) {
+      const refuse = (error: Error): void => {
+        contextOf(request).notStarted = error;
+      };
+      return void gate.pass().catch(refuse).then(later);
+    }
     const isBehind = answers.count(socket) > 1;
     if (!isBehind && turns.isFree(contextOf(request).startedAt)) return begin(request, response);
-    turns.later(() => !response.destroyed && begin(request, response), placeOf(parts, request));
+    later();
   };
 }
 

@@ -19,12 +19,14 @@ import { checkStreamLimit } from '../routes/events.ts';
 import type { Match } from '../routes/route.ts';
 import { WEBHOOK_PATH } from '../routes/webhooks.ts';
 import { closeWebSocket } from './closed-web-socket.ts';
+import type { StartGate } from './start-gate.ts';
 
 export const WEBSOCKET_PROTOCOL = 'svc.v1';
 const BEARER_PROTOCOL = 'svc.bearer.';
 
 export interface UpgradeParts extends GateParts {
   readonly server: Server;
+  readonly gate: StartGate;
   readonly isDraining: () => boolean;
   newResponse(request: IncomingMessage): ServerResponse;
   /** An upgrade was refused with this response. */
@@ -48,6 +50,11 @@ export async function serveUpgrade(parts: UpgradeParts, { request, socket, head,
   if (earlier !== undefined) await earlier;
   if (socket.destroyed) return;
   try {
+    if (!parts.gate.isOpen) {
+      if (!isWebSocket(request)) return serveAsRequest(parts, { request, socket, head }); // it waits there
+      await parts.gate.pass();
+      if (socket.destroyed) return;
+    }
     const passed = findRoute(parts, request);
     const match = webSocketMatch(request, passed);
     if (match === undefined) return serveAsRequest(parts, { request, socket, head });
@@ -70,13 +77,14 @@ export async function serveUpgrade(parts: UpgradeParts, { request, socket, head,
 }
 
 function webSocketMatch(request: IncomingMessage, { found }: Passed): Match | undefined {
-  const { method, headers, httpVersion } = request;
-  // RFC 9110, 7.8: HTTP/1.0 has no upgrades.
-  const isWebSocket = headers.upgrade?.toLowerCase() === 'websocket' && method === 'GET' && httpVersion === '1.1';
-  return isWebSocket && found.kind === 'match' && found.match.route.answers[101] === 'websocket'
+  return isWebSocket(request) && found.kind === 'match' && found.match.route.answers[101] === 'websocket'
     ? found.match
     : undefined;
 }
+
+/** RFC 9110, 7.8: HTTP/1.0 has no upgrades. */
+const isWebSocket = ({ method, headers, httpVersion }: IncomingMessage): boolean =>
+  headers.upgrade?.toLowerCase() === 'websocket' && method === 'GET' && httpVersion === '1.1';
 
 /** Base64 of 16 bytes (RFC 6455, 4.1). */
 const KEY = /^[+/0-9A-Za-z]{22}==$/;

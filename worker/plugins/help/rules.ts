@@ -7,6 +7,7 @@
 import type { CommandHelp } from '../../sdk/index.ts';
 import { nearest } from '../../sdk/schema/nearest.ts';
 import { helpTexts } from '../../sdk/text/chat-texts.ts';
+import { commandIn, isCancel } from '../../sdk/text/command-sign.ts';
 
 const whoIn = (texts: HelpTexts) => ({ anyone: '', admin: texts.admins, operator: texts.operators }) as const;
 
@@ -41,26 +42,25 @@ export function helpOne(commands: readonly CommandHelp[], wanted: string, texts 
 /** Answer to an unknown command. Undefined if the line does not look like a command. */
 export function unknownCommand(commands: readonly CommandHelp[], line: string, texts = ENGLISH): string | undefined {
   const prefix = prefixOf(commands);
-  if (prefix === undefined || !line.trim().startsWith(prefix)) return undefined;
-  const [word = ''] = line.trim().slice(prefix.length).split(/\s/, 1);
-  if (!/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,31}$/u.test(word) || word === CANCEL) return undefined;
+  const word = prefix === undefined ? undefined : commandIn(line, prefix)?.name;
+  // The host's own cancel gets no answer where no question is open.
+  if (word === undefined || !/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,31}$/u.test(word) || isCancel(word)) return undefined;
   const open = commands.filter(({ who }) => who !== 'operator').flatMap(({ name, aliases }) => [name, ...aliases]);
   const near = nearest(word, open);
   const next = near === undefined ? texts.listed(`${prefix}help`) : texts.didYouMean(`${prefix}${near}`);
   return `${texts.unknown(`${prefix}${word}`)} ${next}`;
 }
 
-/** The host's own command, which ends an open question. Without such a question the command gets no answer. */
-const CANCEL = 'cancel';
-
 /** The prefix that stands before the name in the usage. All commands have the same. */
 function prefixOf([first]: readonly CommandHelp[]): string | undefined {
   return first?.usage.slice(0, first.usage.indexOf(first.name));
 }
 
-function describe({ usage, summary, aliases, who, slot }: CommandHelp, texts: HelpTexts): string {
+function describe({ usage, summary, args, examples, aliases, who, slot }: CommandHelp, texts: HelpTexts): string {
+  const described = args.map((arg) => `  ${texts.argument(arg.usage, arg.description)}`);
+  const shown = examples.length === 0 ? [] : [texts.examples(examples.join(' | '))];
   const others = aliases.length === 0 ? [] : [texts.also(aliases.join(', '))];
-  return [usage, `${summary}${whoIn(texts)[who]}`, ...others, texts.from(slot)].join('\n');
+  return [usage, `${summary}${whoIn(texts)[who]}`, ...described, ...shown, ...others, texts.from(slot)].join('\n');
 }
 
 const bare = (wanted: string): string =>

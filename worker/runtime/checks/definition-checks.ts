@@ -9,15 +9,16 @@ import {
 } from '../../handling/plan/capabilities.ts';
 import { argumentsOf, readCommand } from '../../handling/plan/command-line.ts';
 import { phraseArguments } from '../../handling/plan/phrases.ts';
+import { durationsFor, timesFor } from '../../handling/plan/time-words.ts';
 import type { People } from '../../sdk/text/chat-line.ts';
 import { refuseBadSpec, refuseBadState } from './spec-checks.ts';
 
 /** Throws `definition_invalid` with the capability and its plugin. */
-export function refuseBadDefinitions(capabilities: Capabilities, prefix: string): void {
+export async function refuseBadDefinitions(capabilities: Capabilities, prefix: string): Promise<void> {
   for (const capability of capabilities.all()) refuseBadSpec(capability);
   for (const state of capabilities.states()) refuseBadState(state);
   refuseFormerNames(capabilities);
-  for (const command of capabilities.ofKind('command')) refuseBadCommand(command, prefix);
+  for (const command of capabilities.ofKind('command')) await refuseBadCommand(command, prefix);
   for (const subscription of capabilities.ofKind('subscribe')) refuseUnknownEvent(subscription);
 }
 
@@ -58,9 +59,11 @@ function refuseFormerNames(capabilities: Capabilities): void {
     }
 }
 
-function refuseBadCommand(command: CommandCapability, prefix: string): void {
+async function refuseBadCommand(command: CommandCapability, prefix: string): Promise<void> {
+  if (!/^\S+$/.test(command.name)) throw bad(command, `a name is one word, not ${JSON.stringify(command.name)}`);
   for (const name of [command.name, ...(command.spec.aliases ?? [])])
-    if (!/^\S+$/.test(name)) throw bad(command, `a name or an alias is one word, not ${JSON.stringify(name)}`);
+    if (!/^\S+(?: \S+)*$/.test(name))
+      throw bad(command, `an alias is words with one space between them, not ${JSON.stringify(name)}`);
     else if (name.startsWith('/')) throw bad(command, `${name}: its prefix is not part of a name`);
   for (const phrase of command.spec.phrases ?? []) {
     const names = phraseArguments(phrase);
@@ -73,10 +76,17 @@ function refuseBadCommand(command: CommandCapability, prefix: string): void {
     const text = example.startsWith('/') ? prefix + example.slice(1) : example;
     const typed = readCommand(command, text, { prefix, spokenTo: true });
     if (typed === undefined) throw bad(command, `example is not this command: ${example}`);
-    const read = argumentsOf(command, { ...typed, people: exampleOf(text) }, { prefix, language: 'en' });
+    const given = { ...typed, people: exampleOf(text) };
+    const frame = { prefix, language: 'en' } as const;
+    const plain = argumentsOf(command, given, { ...frame, findTime: durationsFor(FRAME) });
+    const findTime = plain.ok ? undefined : await timesFor(Object.values(command.spec.args ?? {}), FRAME);
+    const read = findTime === undefined ? plain : argumentsOf(command, given, { ...frame, findTime });
     if (!read.ok) throw bad(command, `example does not parse: ${example}: ${read.text}`);
   }
 }
+
+/** Whether an example names a time does not depend on when it is read. */
+const FRAME = { now: Date.UTC(2026, 0, 1), timezone: 'UTC' };
 
 /** In an example, `@somebody` counts as a mention. */
 const exampleOf = (text: string): People =>

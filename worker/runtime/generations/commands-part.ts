@@ -4,6 +4,7 @@ import { usageOf } from '../../handling/plan/command-line.ts';
 import type { CommandInfo } from '../../sdk/adapter.ts';
 import type { Commands } from '../../sdk/parts.ts';
 import { t } from '../../sdk/schema/schema.ts';
+import { describedArguments } from '../../sdk/text/command-usage.ts';
 import type { Generation } from './generation.ts';
 
 /** Commands for the menus of platforms. Commands for operators are left out. */
@@ -20,6 +21,8 @@ export function commandsPart(generation: Generation): Commands {
         aliases: command.spec.aliases ?? [],
         summary: command.spec.summary,
         usage: usageOf(command, generation.commands.prefix),
+        args: describedArguments(command.spec.args ?? {}),
+        examples: (command.spec.examples ?? []).map((line) => line.replace(/^\//, () => generation.commands.prefix)),
         slot: command.slot,
         who: command.spec.who ?? 'anyone',
       })),

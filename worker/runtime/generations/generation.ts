@@ -76,6 +76,9 @@ export class Generation implements GenerationView {
   get servedMs(): number {
     return this.#options.core.clock.now() - this.#servedSince;
   }
+  get timezone(): string {
+    return this.loaded.config.schedule.timezone;
+  }
   get commands(): GenerationView['commands'] {
     const { prefix, operators } = this.loaded.config.commands;
     return {

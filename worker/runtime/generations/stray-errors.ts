@@ -3,7 +3,8 @@
 import { pathToFileURL } from 'node:url';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { messageOf } from '../../../shared/svc-error.ts';
-import { findProjectFile, isProjectFile, type LoaderOptions } from '../loading/plugin-loader.ts';
+import { findProjectFile, isProjectFile } from '../loading/find-plugin.ts';
+import type { LoaderOptions } from '../loading/plugin-loader.ts';
 import type { OnceFault } from '../once-types.ts';
 
 export interface StrayErrors {

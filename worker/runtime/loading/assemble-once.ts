@@ -10,6 +10,7 @@ import type { ConfigFault } from '../../../shared/config/fault.ts';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { SecretRegistry } from '../../../shared/log/redaction.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
+import { turns } from '../../core/turns.ts';
 import { accountFaults, doubleAccounts } from '../checks/account-findings.ts';
 import { nextRun } from '../generations/cron.ts';
 import { collectStrayErrors } from '../generations/stray-errors.ts';
@@ -22,7 +23,7 @@ import {
   requirementsOf,
   storedState,
 } from '../once-report.ts';
-import type { AssembleOnce, CheckedProject, OnceFault, TaskOptions } from '../once-types.ts';
+import type { AssembleOnce, CheckedProject, CheckOptions, OnceFault } from '../once-types.ts';
 import { assembleAll, type Candidate } from './assemble.ts';
 import { alsoFailed } from './assembly-errors.ts';
 import { throwAwayHost } from './throw-away-host.ts';
@@ -66,7 +67,7 @@ export const assembleOnce: AssembleOnce = async ({ loaded, log, ...options }) =>
     ...(assembled ?? NOTHING),
     readiness,
     database: databaseReport(stored),
-    production: [...productionFaults(options, loaded), ...leftOpen(open)],
+    production: [...productionFaults(options, loaded), ...(await leftOpen(open))],
   };
 };
 
@@ -99,8 +100,10 @@ function warningOf(fields: object, message: string): string {
   return `${place}${message}${error === undefined ? '' : `: ${error}`}`;
 }
 
-/** Kinds of resources that a generation must not leave open. */
-const COUNTED = /^(Timeout|Immediate|.*Wrap|.*Watcher)$/;
+/** Kinds of resources that a generation must not leave open. An Immediate ends by itself, and svc has some under way. */
+const COUNTED = /^(Timeout|.*Wrap|.*Watcher)$/;
+/** Within so many turns of the event loop ends what was under way when the generation ended. */
+const SETTLING_TURNS = 50;
 
 function openResources(): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
@@ -110,10 +113,16 @@ function openResources(): ReadonlyMap<string, number> {
 }
 
 /** Resources that a plugin opened in `setup` and did not close. Each reload would leave them open. */
-function leftOpen(before: ReadonlyMap<string, number>): readonly OnceFault[] {
-  const left = [...openResources()]
-    .map(([kind, count]) => ({ kind, count: count - (before.get(kind) ?? 0) }))
-    .filter(({ count }) => count > 0);
+async function leftOpen(before: ReadonlyMap<string, number>): Promise<readonly OnceFault[]> {
+  const look = (): readonly { readonly kind: string; readonly count: number }[] =>
+    [...openResources()]
+      .map(([kind, count]) => ({ kind, count: count - (before.get(kind) ?? 0) }))
+      .filter(({ count }) => count > 0);
+  let left = look();
+  for (let turn = 0; left.length > 0 && turn < SETTLING_TURNS; turn += 1) {
+    await turns(1);
+    left = look();
+  }
   if (left.length === 0) return [];
   const list = left.map(({ kind, count }) => `${count} ${kind}`).join(', ');
   return [
@@ -139,7 +148,10 @@ export async function checkPlugins({
   mode,
   loaded,
   secrets: tell,
-}: Pick<TaskOptions, 'project' | 'mode' | 'secrets'> & { readonly loaded: LoadedConfig }): Promise<CheckedPlugins> {
+  builtInOnly,
+}: Pick<CheckOptions, 'project' | 'mode' | 'secrets' | 'builtInOnly'> & {
+  readonly loaded: LoadedConfig;
+}): Promise<CheckedPlugins> {
   const stray = collectStrayErrors(loaded, { project, mode });
   const registry = new SecretRegistry();
   registry.add(loaded.secrets);
@@ -156,6 +168,7 @@ export async function checkPlugins({
     parts: ['commands'],
     logger: () => SILENT,
     warned: (warning: string) => void warned.push(warning),
+    ...(builtInOnly === undefined ? {} : { builtInOnly }),
   };
   const { candidate, error, variables } = await assembleAll(options);
   candidate.abort.abort();

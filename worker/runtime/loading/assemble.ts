@@ -104,7 +104,7 @@ export async function assembleAll(given: AssembleOptions): Promise<{
   }
   errors.push(...sharedSecretErrors(options.loaded, options.secretKeys));
   try {
-    refuseBadDefinitions(registered.capabilities, options.loaded.config.commands.prefix);
+    await refuseBadDefinitions(registered.capabilities, options.loaded.config.commands.prefix);
     await refuseBadPatterns(registered.capabilities.ofKind('cron'), options.loaded.config.schedule.timezone);
     for (const { id, slot, name, by } of shadowedCommands(registered.capabilities))
       options
@@ -143,8 +143,9 @@ async function addSlot(
   { slot, use }: { readonly slot: string; readonly use: string },
 ): Promise<void> {
   const given = options.modules?.[slot];
-  const found: LoadedModule =
+  const found: LoadedModule | undefined =
     given === undefined ? await loadNamed(options, { slot, use }) : { module: given, source: 'project' };
+  if (found === undefined) return; // the slot stays unjudged
   const before = draft.registered.capabilities.all().length;
   const kind = inSlot(slot, () => readDefinition(found.module).kind);
   const endpoints = kind === 'adapter' ? addAdapter(options, { slot, module: found.module }) : [];
@@ -169,7 +170,7 @@ async function addSlot(
 async function loadNamed(
   options: AssembleOptions,
   { slot, use }: { readonly slot: string; readonly use: string },
-): Promise<LoadedModule> {
+): Promise<LoadedModule | undefined> {
   try {
     return await loadPlugin(use, options);
   } catch (error) {

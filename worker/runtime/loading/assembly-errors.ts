@@ -1,9 +1,10 @@
 // Combines the errors of all slots into one, so that an operator sees every fault of a configuration at once.
-import { type ConfigFault, configError, faultLine } from '../../../shared/config/fault.ts';
+import { type ConfigFault, configError } from '../../../shared/config/fault.ts';
 import { type LoadedConfig, locate } from '../../../shared/config/load.ts';
 import { ownerOf } from '../../../shared/identifiers.ts';
 import { coerceError, messageOf, SvcError } from '../../../shared/svc-error.ts';
 import { type Core, reasonOf } from '../../core/core.ts';
+import { isProjectFile, type NamesNothing } from './find-plugin.ts';
 
 /** A further failure, in the details of the main error. */
 export interface AlsoFailed {
@@ -39,18 +40,18 @@ export function allOf<T, R>(items: readonly T[], make: (item: T) => R): R[] {
   return made;
 }
 
-/** Adds file position and nearest name to the error of a `use` that names no plugin. */
+/** The error of a name that no plugin has, as a fault of the configuration with its place. Other errors are returned. */
 export function placed(error: unknown, slot: string, loaded: LoadedConfig): unknown {
   if (!(error instanceof SvcError) || error.details['names'] === undefined) return error;
-  const { code, message, hint, details } = error;
-  const { suggestion } = details as { readonly suggestion?: string };
-  const path = `/plugins/${slot}${loaded.config.plugins[slot]?.use === undefined ? '' : '/use'}`;
-  const finding = { path, message: `names no plugin: ${message}`, ...(suggestion === undefined ? {} : { suggestion }) };
-  return new SvcError(code, faultLine(locate(finding, loaded)), {
-    cause: error,
-    details,
-    ...(hint === undefined ? {} : { hint }),
-  });
+  const { suggestion } = error.details as unknown as NamesNothing;
+  const isNamed = loaded.config.plugins[slot]?.use !== undefined;
+  const shown = suggestion === undefined || isNamed || !isProjectFile(suggestion) ? suggestion : `use: ${suggestion}`;
+  const finding = {
+    path: `/plugins/${slot}${isNamed ? '/use' : ''}`,
+    message: `names no plugin: ${error.message}`,
+    ...(shown === undefined ? {} : { suggestion: shown }),
+  };
+  return configError([locate(finding, loaded)], 'config_invalid');
 }
 
 /** The error without secrets and paths of the machine. Such errors are stored, shown in readiness and sent over HTTP. */

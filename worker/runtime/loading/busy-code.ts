@@ -60,11 +60,8 @@ export function endBusyCode({ loaded, end, limitMs = LIMIT_MS, ...options }: Bus
 }
 
 /** Reports the block and lets the code continue, because it may only be slow. */
-export function tellBusyCode({ project, mode, loaded }: Omit<BusyCodeOptions, 'end' | 'limitMs'>): () => void {
-  const tell = ({ message, hint }: SvcError): void => {
-    writeSync(2, `${message}; ${hint ?? ''}\n`); // a stream would wait for the event loop
-  };
-  return endBusyCode({ project, mode, loaded, end: tell });
+export function tellBusyCode({ message, hint }: SvcError): void {
+  writeSync(2, `${message}; ${hint ?? ''}\n`); // a stream would wait for the event loop
 }
 
 const isBuiltIn = ([slot, { enabled, use = slot }]: [string, LoadedConfig['config']['plugins'][string]]): boolean =>

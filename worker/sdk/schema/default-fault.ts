@@ -39,7 +39,9 @@ const MET: Readonly<Record<string, (value: unknown, said: unknown) => boolean>> 
   default: () => true,
   type: (value, said) => [said].flat().some((type) => isOf(value, type)),
   format: (value, said) =>
-    said === 'svc-rest' || (said === 'svc-duration' && (isOf(value, 'integer') || readsAsDuration(value))),
+    said === 'svc-rest' ||
+    (said === 'svc-duration' && (isOf(value, 'integer') || readsAsDuration(value))) ||
+    (said === 'svc-when' && isOf(value, 'integer')),
   enum: (value, said) => Array.isArray(said) && said.includes(value),
   pattern: (value, said) => typeof value === 'string' && new RegExp(String(said), 'u').test(value),
   minimum: (value, said) => Number(value) >= Number(said),

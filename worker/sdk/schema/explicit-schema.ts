@@ -2,7 +2,7 @@
 import { isOptional } from './optional.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-export type Kind = 'duration' | 'secret' | 'user' | 'conversation' | 'message';
+export type Kind = 'duration' | 'when' | 'secret' | 'user' | 'conversation' | 'message';
 
 const text = { type: 'string', pattern: '^[\\s\\S]' };
 const fields = (...required: readonly string[]): Json => ({
@@ -11,9 +11,12 @@ const fields = (...required: readonly string[]): Json => ({
   required,
 });
 
+const LATEST_MS = 8.64e15; // the largest time value of ECMAScript
+
 /** The converted form of each special kind. */
 export const KINDS: Readonly<Record<Kind, { readonly schema: Json }>> = {
   duration: { schema: { type: 'integer', minimum: 0 } },
+  when: { schema: { type: 'integer', minimum: -LATEST_MS, maximum: LATEST_MS } },
   secret: { schema: { type: 'object' } },
   user: { schema: fields('endpoint', 'id') },
   conversation: {
@@ -27,7 +30,7 @@ export const KINDS: Readonly<Record<Kind, { readonly schema: Json }>> = {
 /** The same schema with special kinds as the keyword `svcKind`, required keys listed, and other keys refused. */
 export function explicitSchema(schema: Json): Json {
   const { format, '~optional': _mark, ...rest } = schema;
-  const kind = /^svc-(duration|secret|user|conversation|message)$/.exec(String(format))?.[1];
+  const kind = /^svc-(duration|when|secret|user|conversation|message)$/.exec(String(format))?.[1];
   if (kind !== undefined) return { svcKind: kind };
   const out: Record<string, unknown> = {
     ...rest,

@@ -34,7 +34,7 @@ export type {
 
 import type { ConversationRef, MessageRef, UserRef } from '../message.ts';
 import type { Secret } from '../secret.ts';
-import { isOptional, markOptional } from './optional.ts';
+import { isOptional, markOption, markOptional } from './optional.ts';
 
 /** The values of an object with these properties. */
 export type Values<P extends TProperties> = Static<TObject<P>>;
@@ -78,8 +78,12 @@ export interface SchemaBuilder {
   /** An object with any keys, and values of one schema. */
   record<S extends TSchema>(values: S, note?: Note): TRecord<'^.*$', S>;
   optional<S extends TSchema>(schema: S): TOptional<S>;
+  /** An option of a command: optional, and typed by name only, anywhere in the line: `--in 10m`. */
+  option<S extends TSchema>(schema: S): TOptional<S>;
   /** A duration: "10m", "1h30m", "2d" in chat and YAML, milliseconds in code. */
   duration(note?: Note): TUnsafe<number>;
+  /** A time of a command or a dialog: "10m", "in 5 minutes", "tomorrow at 9" in chat (zone: `schedule.timezone`), epoch milliseconds in code. */
+  when(note?: Note): TUnsafe<number>;
   /** Last argument of a command: the rest of the line as typed. */
   rest(note?: Note): TString;
   /** For configuration only: written as ${NAME}, printed as a mask. */
@@ -105,7 +109,9 @@ const builder = {
   }),
   record: (values: object, note = {}) => ({ type: 'object', additionalProperties: values, ...note }),
   optional: markOptional,
+  option: markOption,
   duration: (note = {}) => ({ format: 'svc-duration', type: ['integer', 'string'], ...note }),
+  when: (note = {}) => ({ format: 'svc-when', type: 'integer', ...note }),
   rest: (note = {}) => ({ type: 'string', format: 'svc-rest', ...note }),
   secret: (note = {}) => ({ type: 'string', format: 'svc-secret', writeOnly: true, ...note }),
   user: (note = {}) => ({ type: 'object', format: 'svc-user', ...note }),

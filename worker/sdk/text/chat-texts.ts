@@ -48,6 +48,7 @@ export const faultTexts = defineTexts({
     null: 'nothing',
     listOf: (count: number) => `a list of ${count}`,
     duration: 'a duration like 10m or 1h30m',
+    when: 'a time like "in 5 minutes" or "tomorrow at 9"',
     secret: 'a secret',
     user: 'a user {endpoint, id}, in chat a mention',
     conversation: 'a conversation {endpoint, id}',
@@ -76,6 +77,7 @@ export const faultTexts = defineTexts({
     null: '空',
     listOf: (count: number) => `${count} 项的列表`,
     duration: '时长，例如 10m 或 1h30m',
+    when: '时间，例如 10m、"in 5 minutes" 或 "tomorrow at 9"',
     secret: '密钥',
     user: '一个用户（在聊天中请 @ 提及）',
     conversation: '会话 {endpoint, id}',
@@ -93,6 +95,8 @@ export const helpTexts = defineTexts({
     nameless: 'There is no command without a name.',
     didYouMean: (names: string) => `Did you mean ${names}?`,
     listed: (command: string) => `${command} lists those there are.`,
+    argument: (usage: string, description: string) => `${usage}: ${description}`,
+    examples: (lines: string) => `For example: ${lines}`,
     also: (names: string) => `Also: ${names}`,
     from: (slot: string) => `From: ${slot}`,
   },
@@ -104,6 +108,8 @@ export const helpTexts = defineTexts({
     nameless: '命令名不能为空。',
     didYouMean: (names: string) => `你是不是想用 ${names}？`,
     listed: (command: string) => `用 ${command} 查看所有命令。`,
+    argument: (usage: string, description: string) => `${usage}：${description}`,
+    examples: (lines: string) => `例如：${lines}`,
     also: (names: string) => `别名：${names}`,
     from: (slot: string) => `来自：${slot}`,
   },
@@ -114,15 +120,47 @@ export const pingTexts = defineTexts({
   zh: { pong: (time: string) => `pong：消息等待了 ${time}` },
 });
 
+/** Parts of a date as `Intl` writes them in the locale of the language. `year` is empty in this year. */
+export interface DateParts {
+  readonly weekday: string;
+  readonly day: string;
+  readonly month: string;
+  readonly year: string;
+  readonly time: string;
+  readonly timezone: string;
+}
+
 export const remindTexts = defineTexts({
   en: {
+    locale: 'en-GB',
     tooFar: (days: number) => `At most ${days} days.`,
-    noted: (time: string) => `I will remind you in ${time}.`,
+    past: 'That time is over.',
+    noted: (delay: string) => `I will remind you in ${delay}.`,
+    notedOn: (date: string, delay: string) => `I will remind you on ${date}, in ${delay}.`,
+    date: ({ weekday, day, month, year, time, timezone }: DateParts) =>
+      `${[weekday, day, month, year].filter((part) => part !== '').join(' ')}, ${time} (${timezone})`,
     reminder: (text: string) => ` reminder: ${text}`,
+    none: 'No reminder waits for you here.',
+    line: (of: { readonly n: number; readonly date: string; readonly delay: string; readonly text: string }) =>
+      `${of.n}) ${of.date}, in ${of.delay}: ${of.text}`,
+    more: (count: number) => `and ${count} more`,
+    cancelled: (n: number, text: string) => `Reminder ${n} is cancelled: ${text}`,
+    unknown: (n: number) => `You have no reminder ${n} here. /remind list shows those that wait.`,
   },
   zh: {
+    locale: 'zh-CN',
     tooFar: (days: number) => `最多 ${days} 天。`,
-    noted: (time: string) => `好的，${time} 后提醒你。`,
+    past: '这个时间已经过去了。',
+    noted: (delay: string) => `好的，${delay} 后提醒你。`,
+    notedOn: (date: string, delay: string) => `好的，我会在 ${date} 提醒你，还有 ${delay}。`,
+    date: ({ weekday, day, month, year, time, timezone }: DateParts) =>
+      `${year === '' ? '' : `${year}年`}${month}月${day}日${weekday} ${time}（${timezone}）`,
     reminder: (text: string) => ` 提醒：${text}`,
+    none: '这里没有等待中的提醒。',
+    line: (of: { readonly n: number; readonly date: string; readonly delay: string; readonly text: string }) =>
+      `${of.n}) ${of.date}，还有 ${of.delay}：${of.text}`,
+    more: (count: number) => `另有 ${count} 条`,
+    cancelled: (n: number, text: string) => `提醒 ${n} 已取消：${text}`,
+    unknown: (n: number) => `这里没有你的提醒 ${n}。用 /remind list 查看等待中的提醒。`,
   },
 });

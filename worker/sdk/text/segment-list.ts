@@ -1,5 +1,6 @@
 // Collects the segments that an adapter parses from a text.
 import type { Segment } from '../message.ts';
+import { BEHIND_NAME, isUnseen } from './unseen-edges.ts';
 
 /** Merges adjacent plain texts and drops empty ones. */
 export class SegmentList {
@@ -15,4 +16,14 @@ export class SegmentList {
   add(segment: Segment): void {
     this.segments.push(segment);
   }
+}
+
+/** Removes a mention of the bot at the beginning, with the sign behind it. */
+export function withoutMention(segments: readonly Segment[], bot: string | undefined): readonly Segment[] {
+  const at = segments[0]?.kind === 'text' && isUnseen(segments[0].text) ? 1 : 0;
+  const [first, second, ...rest] = segments.slice(at);
+  if (first?.kind !== 'mention' || first.user === 'everyone' || first.user.id !== bot) return segments;
+  if (second?.kind !== 'text') return segments.slice(at + 1);
+  const text = second.text.replace(BEHIND_NAME, '');
+  return text === '' ? rest : [{ ...second, text }, ...rest];
 }

@@ -1,9 +1,8 @@
 // Promises of an adapter about its connection, and about catching up.
 import assert from 'node:assert/strict';
 import type { Bench } from './adapter-bench.ts';
-import type { Fixtures } from './fixtures.ts';
 import { eitherGiven, given, has, heard, needs } from './lack.ts';
-import { assertFailed, endOnceTold, idsOf, type Promised, type Trial, until } from './trial.ts';
+import { assertFailed, endOnceTold, idsOf, type Promised, type Trial } from './trial.ts';
 
 async function catchesUp(trial: Trial): Promise<void> {
   const { bench, fixtures, online } = trial;
@@ -11,7 +10,7 @@ async function catchesUp(trial: Trial): Promise<void> {
   for (const pass of ['first', 'second']) {
     await caughtUp(trial, bench);
     // The connection may bring some arrivals by itself.
-    if (fixtures.platform === undefined) await until(() => hasAll(trial, bench), fixtures, 'what was missed');
+    if (fixtures.platform === undefined) await trial.silence.until(() => hasAll(trial, bench), 'what was missed');
     assert.deepEqual(idsOf(bench), fixtures.history, `${pass} time`);
   }
   assert.notEqual(bench.cursor, undefined, 'link.receive is given the cursor behind what it brings');
@@ -23,7 +22,7 @@ async function comesOnline(trial: Trial): Promise<void> {
   for (const pass of ['first', 'second']) {
     const life = comeUp(trial, bench);
     try {
-      await isUp(life, fixtures, `${pass} connection`);
+      await isUp(life, trial, `${pass} connection`);
       // An error after `link.signal` has aborted is a normal end: the signal cut off a call.
       if (fixtures.platform === undefined) assert.equal(life.lost?.error, undefined, `${pass} connection`);
     } finally {
@@ -33,8 +32,8 @@ async function comesOnline(trial: Trial): Promise<void> {
   if ((fixtures.platform ?? fixtures.refused) !== undefined) assertFailed(await refusal());
 }
 
-async function isUp(life: Begun, fixtures: Fixtures, what: string): Promise<void> {
-  await until(() => life.isUp || life.lost !== undefined, fixtures, what);
+async function isUp(life: Begun, trial: Trial, what: string): Promise<void> {
+  await trial.silence.until(() => life.isUp || life.lost !== undefined, what);
   assert.ok(life.isUp, `${what} comes up: ${String(life.lost?.error)}`);
 }
 
@@ -52,11 +51,11 @@ async function comesUpAgain(trial: Trial): Promise<void> {
   const { bench, fixtures, platform } = trial;
   const life = comeUp(trial, bench);
   try {
-    await isUp(life, fixtures, 'the connection');
+    await isUp(life, trial, 'the connection');
     let isOver = fixtures.platform !== undefined;
     if (isOver) platform.cut();
     else void Promise.resolve(fixtures.cut?.()).then(() => (isOver = true));
-    await until(() => isOver || life.lost !== undefined, fixtures, 'the end of a connection that was cut');
+    await trial.silence.until(() => isOver || life.lost !== undefined, 'the end of a connection that was cut');
     assert.notEqual(codeOf(life.lost?.error), 'account_failed', 'a connection was lost, not the account');
   } finally {
     await life.close();
@@ -66,7 +65,7 @@ async function comesUpAgain(trial: Trial): Promise<void> {
   for (let tries = 0; tries < 3 && !isBack; tries += 1) {
     const next = comeUp(trial, bench);
     try {
-      await until(() => next.isUp || next.lost !== undefined, fixtures, 'another connection, or its end');
+      await trial.silence.until(() => next.isUp || next.lost !== undefined, 'another connection, or its end');
     } finally {
       await next.close();
     }
@@ -76,15 +75,17 @@ async function comesUpAgain(trial: Trial): Promise<void> {
   assert.ok(isBack, 'another connection comes up');
 }
 
-/** The connection is cut while the first arrival is handled. */
+/** The connection is cut at the first commit that stores an arrival. */
 async function reconnects(trial: Trial): Promise<void> {
   const { fixtures, open, platform } = trial;
   let cut: Promise<void> | undefined;
   let cuts = 0;
   const bench = open({
     store(commit) {
+      const before = bench.stored.length;
       commit();
-      if (cuts === 0) cutNow();
+      // Not at a first cursor: that may be stored before any connection is there to cut.
+      if (cuts === 0 && bench.stored.length > before) cutNow();
     },
   });
   const cutNow = (): void => {
@@ -99,11 +100,11 @@ async function reconnects(trial: Trial): Promise<void> {
   let isBack = false;
   const life = comeUp(trial, bench);
   try {
-    await until(() => life.isUp || life.lost !== undefined, fixtures, 'the connection');
-    await until(() => cuts > 0, fixtures, 'something to come');
+    await trial.silence.until(() => life.isUp || life.lost !== undefined, 'the connection');
+    await trial.silence.until(() => cuts > 0, 'something to come');
     void cut?.then(() => (isBack = true));
     const isDone = (): boolean => isBack || (fixtures.platform !== undefined && hasAll(trial, bench));
-    await until(() => life.lost !== undefined || isDone(), fixtures, 'the end of a connection that was cut');
+    await trial.silence.until(() => life.lost !== undefined || isDone(), 'the end of a connection that was cut');
     assert.notEqual(codeOf(life.lost?.error), 'account_failed', 'a connection was lost, not the account');
   } finally {
     await life.close();
@@ -153,7 +154,7 @@ export async function live(trial: Trial, bench: Bench, { isEnough, ends }: Life)
   const life = comeUp(trial, bench);
   try {
     const isOver = (): boolean => life.lost !== undefined || (life.isUp && isEnough());
-    await until(isOver, trial.fixtures, 'what the connection brings, or its end');
+    await trial.silence.until(isOver, 'what the connection brings, or its end');
     return life.lost;
   } finally {
     const end = life.close();
@@ -170,7 +171,6 @@ interface Begun {
 
 /** Connects like the host: once the account is online, it catches up. An error of catching up after the close is no loss. */
 function comeUp(trial: Trial, bench: Bench): Begun {
-  const { fixtures } = trial;
   const connection = bench.connect();
   let isUp = false;
   let isClosed = false;
@@ -196,7 +196,7 @@ function comeUp(trial: Trial, bench: Bench): Begun {
     },
     close() {
       isClosed = true;
-      return endOnceTold(connection, fixtures);
+      return endOnceTold(connection, trial.silence);
     },
   };
 }

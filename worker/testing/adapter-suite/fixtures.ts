@@ -37,7 +37,11 @@ export interface Fixtures {
   readonly changes?: true;
   /** The fixtures' platform lists sent messages, and the adapter searches there for a send marked `repeat`. */
   readonly finds?: true;
-  /** Everything that a platform without HTTP was sent so far, in order. */
+  /**
+   * Everything that a platform without HTTP was sent so far, in order: an entry for each message, edit, reaction and removal, with its whole text and
+   * whatever tells one change from another. The suite compares what is new since its last look. Lines that only keep a connection (pings,
+   * a login) may be among them.
+   */
   taken?(): readonly string[];
   /**
    * Ends the connections of a platform without HTTP; with HTTP the suite cuts them. `connect` then has to end. If the adapter reconnects by itself
@@ -56,7 +60,10 @@ export interface Fixtures {
    * no reason here. A missing part without a reason is refused, and so is a reason for a part that exists.
    */
   readonly without?: Readonly<Partial<Record<Part, string>>>;
-  /** Most milliseconds to wait for an event. Default 60 000. */
+  /**
+   * Most milliseconds of silence: without a request, a commit, a log line, a call or a connection that begins or ends. Then the promise is broken, and
+   * the promises behind it are skipped. Default 10 000.
+   */
   readonly timeoutMs?: number;
 }
 

@@ -7,6 +7,7 @@ import { loopbackServer, type TestOwner } from '../loopback.ts';
 import { adapterBench, type Bench, type BenchOptions, type Connection } from './adapter-bench.ts';
 import type { Fixtures } from './fixtures.ts';
 import type { Definition, Lack } from './lack.ts';
+import { Silence } from './silence.ts';
 
 /** A promise, tried by one test. */
 export interface Promised {
@@ -25,6 +26,7 @@ export interface Promised {
 export interface Trial {
   readonly definition: Definition;
   readonly fixtures: Fixtures;
+  readonly silence: Silence;
   /** The bench of the first account. Without HTTP, call `online` before a send. */
   readonly bench: Bench;
   readonly platform: TrialPlatform;
@@ -58,33 +60,43 @@ export async function onTrial(
   promised: Promised,
 ): Promise<void> {
   const definition = readAdapter(adapter);
-  const platform = await startPlatform(owner, fixtures);
   const benches: Bench[] = [];
   const connections: Connection[] = [];
-  const made = (account: Record<string, unknown>, options?: BenchOptions): Bench => {
-    const bench = adapterBench(adapter, account, options);
+  const silence = new Silence(fixtures.timeoutMs, () => benches.reduce((sum, { logs }) => sum + logs.length, 0));
+  const platform = await startPlatform(owner, { fixtures, silence });
+  const made = (account: Record<string, unknown>, options: BenchOptions = {}): Bench => {
+    const { store = (commit) => commit() } = options;
+    const bench = adapterBench(adapter, account, {
+      ...options,
+      store(commit) {
+        silence.note();
+        store(commit);
+      },
+    });
     benches.push(bench);
-    return bench;
+    return heardFrom(bench, silence);
   };
   const before = fixtures.cursor === undefined ? {} : { committed: { arrivals: [], cursor: fixtures.cursor } };
   const open = (options?: BenchOptions): Bench => made(fixtures.account(platform.url), { ...before, ...options });
   try {
-    await promised.keep({
+    const kept = promised.keep({
       definition,
       fixtures,
+      silence,
       bench: open(),
       platform,
       open,
       async another() {
-        const of = await startPlatform(owner, fixtures);
+        const of = await startPlatform(owner, { fixtures, silence });
         const account = (fixtures.other ?? fixtures.account)(of.url);
         return { bench: made(account, { ...before, endpoint: 'another' }), platform: of };
       },
       async refusal() {
-        const { url } = await startPlatform(owner, { ...fixtures, platform: () => ({ status: 401 }) });
+        const refusing = { ...fixtures, platform: () => ({ status: 401 }) };
+        const { url } = await startPlatform(owner, { fixtures: refusing, silence });
         const connection = made((fixtures.refused ?? fixtures.account)(url)).connect();
         connections.push(connection);
-        return endOf(connection, fixtures);
+        return endOf(connection, silence);
       },
       async online(bench) {
         if (fixtures.platform !== undefined || definition.connect === undefined) return;
@@ -93,20 +105,52 @@ export async function onTrial(
         await connection.online;
       },
     });
+    await silence.guard(kept);
   } finally {
     fixtures.slows?.(undefined);
     for (const bench of benches) bench.stop();
-    for (const connection of connections) await endOnceTold(connection, fixtures);
+    await endAll(connections, silence).finally(() => silence.close());
   }
 }
 
-async function startPlatform(owner: TestOwner, fixtures: Fixtures): Promise<TrialPlatform> {
+async function endAll(connections: readonly Connection[], silence: Silence): Promise<void> {
+  if (silence.isOver) return; // an adapter that was waited for in vain is not waited for once more
+  for (const connection of connections) await endOnceTold(connection, silence);
+}
+
+/** The bench, with its calls and connections noted as events. */
+function heardFrom(bench: Bench, silence: Silence): Bench {
+  return Object.create(bench, {
+    deliver: { value: (request: RawRequest) => silence.during(() => bench.deliver(request)) },
+    send: { value: (call: Outgoing) => silence.during(() => bench.send(call)) },
+    catchUp: { value: () => silence.during(() => bench.catchUp()) },
+    check: { value: (url?: string) => silence.during(() => bench.check(url)) },
+    connect: {
+      value() {
+        silence.note();
+        const connection = bench.connect();
+        for (const change of [connection.online, connection.ended])
+          change.then(
+            () => silence.note(),
+            () => silence.note(),
+          );
+        return connection;
+      },
+    },
+  }) as Bench;
+}
+
+async function startPlatform(
+  owner: TestOwner,
+  { fixtures, silence }: { readonly fixtures: Fixtures; readonly silence: Silence },
+): Promise<TrialPlatform> {
   const asked: RawRequest[] = [];
   let forced: HttpAnswer | undefined;
   let lasting: HttpAnswer | undefined;
   let isLost = false;
   const { url, cut } = await loopbackServer(owner, (request) => {
     asked.push(request);
+    silence.note();
     const answer = forced ?? lasting ?? fixtures.platform?.(request) ?? { status: 404 };
     const given = isLost ? undefined : answer;
     forced = undefined;
@@ -124,20 +168,20 @@ async function startPlatform(owner: TestOwner, fixtures: Fixtures): Promise<Tria
 }
 
 /** Closes the connection and waits for `connect` to end. Otherwise it would go on beside the account's next connection. */
-export async function endOnceTold(connection: Connection, fixtures: Fixtures): Promise<void> {
+export async function endOnceTold(connection: Connection, silence: Silence): Promise<void> {
   let isOver = false;
   void connection.close().then(() => (isOver = true));
-  await until(() => isOver, fixtures, 'connect to end once link.signal has aborted');
+  await silence.until(() => isOver, 'connect to end once link.signal has aborted');
 }
 
 /** Waits for the end of the connection, and resolves to its error. */
-async function endOf(connection: Connection, fixtures: Fixtures): Promise<unknown> {
+async function endOf(connection: Connection, silence: Silence): Promise<unknown> {
   let end: { readonly error?: unknown } | undefined;
   connection.ended.then(
     () => (end = {}),
     (error: unknown) => (end = { error }),
   );
-  await until(() => end !== undefined, fixtures, 'a connection to end whose token is refused');
+  await silence.until(() => end !== undefined, 'a connection to end whose token is refused');
   return end?.error;
 }
 
@@ -175,14 +219,3 @@ export const idsOf = ({ stored }: Bench): readonly string[] => stored.map(({ id 
 export const toldOf = ({ logs }: Bench, answer: HttpAnswer): string => JSON.stringify({ ...answer, log: logs.at(-1) });
 
 export const isAcknowledged = ({ status = 200 }: HttpAnswer): boolean => status < 300;
-
-const LIMIT_MS = 60_000;
-
-/** Resolves once `isSo` is true. Throws if it is still false after `timeoutMs`. */
-export async function until(isSo: () => boolean, { timeoutMs = LIMIT_MS }: Fixtures, what: string): Promise<void> {
-  const end = performance.now() + timeoutMs;
-  while (!isSo()) {
-    if (performance.now() > end) assert.fail(`waited ${timeoutMs} ms for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

@@ -7,7 +7,7 @@ import { formatLogLine, isAtLeast, parseLogLine } from '../../../../shared/log/l
 import { EXIT, type ExitCode } from '../../../../shared/process/exit-codes.ts';
 import type { Command, CommandContext } from '../../command.ts';
 import { findRunning, hasLiveHost, type RunningProject } from '../../connect/control-client.ts';
-import { parseDuration } from '../../duration.ts';
+import { momentOf } from '../../duration.ts';
 import { countOption, wordOption } from '../../options.ts';
 import { type LineSource, LogFile } from '../../output/log-file.ts';
 import { withoutRawSecrets } from '../../output/raw-lines.ts';
@@ -70,18 +70,10 @@ function filterOf(options: Readonly<Record<string, unknown>>): Filter {
   const text = (name: string): string | undefined => (options[name] === undefined ? undefined : String(options[name]));
   const level = wordOption(options, 'level', LEVELS);
   const since = text('since');
-  return { level, endpoint: text('endpoint'), since: since === undefined ? undefined : momentOf(since) };
+  return { level, endpoint: text('endpoint'), since: since === undefined ? undefined : momentOf('--since', since) };
 }
 
 const isFilter = (filter: Filter): boolean => Object.values(filter).some((value) => value !== undefined);
-
-/** Throws `usage`. */
-function momentOf(text: string): number {
-  const moment = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(moment)
-    ? Date.now() - parseDuration('--since', text, 'a time such as 2026-01-31T12:00:00Z, or an age')
-    : moment;
-}
 
 /**
  * Lines that are no JSON (a crash of Node) pass a level filter, because they are urgent.

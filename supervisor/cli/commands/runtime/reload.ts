@@ -1,5 +1,6 @@
 // `svc runtime reload`: reads configuration, tokens and .env again. Prints the new generation, or why the old one stays.
-import type { ReloadResult } from '../../../../shared/api/control.ts';
+// It ends with 1 if the host is not ready with the new generation.
+import type { ReloadResult, RuntimeStatus } from '../../../../shared/api/control.ts';
 import { ERRORS } from '../../../../shared/error-codes.ts';
 import { EXIT } from '../../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../../shared/svc-error.ts';
@@ -24,10 +25,17 @@ export const command: Command = {
     try {
       const result = await running.call('reload', { options: { orRestart }, timeoutMs: TIMEOUT_MS });
       const { generation, warnings = [] } = result as ReloadResult;
-      print.text(print.color.good(`generation ${generation}`));
-      print.json({ reloaded: true, generation, warnings });
+      const status = (await running.call('status').catch(() => undefined)) as RuntimeStatus | undefined;
+      const { ready = true, reasons = [] } = status ?? {}; // an unknown status does not undo the reload
+      if (ready) print.text(print.color.good(`generation ${generation}`));
+      else
+        print.text(
+          print.color.bad(`generation ${generation} serves, but the host is not ready: ${reasons.join('; ')}`),
+        );
+      print.json({ reloaded: true, generation, ready, reasons, warnings });
       for (const warning of warnings) print.note(print.color.warn(`warning: ${warning}`));
-      return EXIT.ok;
+      if (!ready) print.note('mend what the reasons name, then: svc runtime reload');
+      return ready ? EXIT.ok : EXIT.failed;
     } catch (error) {
       if (error instanceof SvcError && ERRORS[error.code].exit === EXIT.config) throw unreloaded(error);
       if (!orRestart || !(error instanceof SvcError) || error.code !== 'restart_required') throw error;

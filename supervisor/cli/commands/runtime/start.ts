@@ -1,5 +1,5 @@
 // `svc runtime start`: in this process (foreground), as a daemon, or once as a test.
-import { MODES, type Mode } from '../../../../shared/config/mode.ts';
+import { MODES, type Mode, TEST_HOST_VARIABLE } from '../../../../shared/config/mode.ts';
 import { EXIT, type ExitCode } from '../../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../../command.ts';
@@ -16,7 +16,7 @@ export const command: Command = {
   verb: 'start',
   summary: 'Starts the runtime: in this process, as a daemon, or once as a test that leaves no trace',
   options: [
-    { flags: '--mode <mode>', description: 'development (default: watches files), production, test' },
+    { flags: '--mode <mode>', description: 'development (default: watches files), production; test with --once' },
     { flags: '--daemon', description: 'In the background, kept up by a supervisor; production without watching' },
     { flags: '--once', description: 'With --mode test: assembles everything once, prints a report, leaves nothing' },
     { flags: '--timeout <seconds>', description: 'With --daemon: how long to wait for ready; default 20' },
@@ -30,7 +30,7 @@ export const command: Command = {
     'svc runtime start --once --mode test --json',
   ],
   async run(context, _args, given) {
-    const options = readOptions(given);
+    const options = readOptions(given, context.env);
     const project = context.project();
     switch (options.kind) {
       case 'daemon':
@@ -44,7 +44,7 @@ export const command: Command = {
   },
 };
 
-function readOptions(given: Readonly<Record<string, unknown>>): StartOptions {
+function readOptions(given: Readonly<Record<string, unknown>>, env: CommandContext['env']): StartOptions {
   const { daemon, once, watch, timeout } = given;
   if (daemon === true && once === true) throw usage('--daemon and --once exclude each other');
   const mode = MODES.find(
@@ -54,6 +54,8 @@ function readOptions(given: Readonly<Record<string, unknown>>): StartOptions {
   if (daemon === true && mode !== 'production') throw usage('--daemon runs in mode production');
   if (daemon === true && watch === true) throw usage('--daemon does not watch');
   if (once === true && mode !== 'test') throw usage('--once takes --mode test');
+  if (mode === 'test' && once !== true && env[TEST_HOST_VARIABLE] === undefined)
+    throw usage('--mode test goes with --once: to serve, take development or production');
   if (timeout !== undefined && (daemon !== true || !(Number(timeout) > 0)))
     throw usage('--timeout goes with --daemon and needs a number of seconds');
   return {

@@ -15,7 +15,7 @@ import {
   workerRecord,
 } from '../../connect/control-client.ts';
 import { countOption } from '../../options.ts';
-import { cutText, isWell, statusText } from '../../output/status-text.ts';
+import { cutText, isWell, nextStep, statusText } from '../../output/status-text.ts';
 import { holdsConfig } from '../../project-lookup.ts';
 
 /** A worker takes the writer lock shortly before it answers. This limit exceeds that time even on a busy machine. */
@@ -37,14 +37,14 @@ export const command: Command = {
     // A stopped supervisor answers for another moment, but nothing runs any more.
     if (running === undefined || running.status.state === 'stopped') return nothing(folder, print);
     const { status } = running;
+    const told = { ...status, ...(await toldByWorker(running)) };
     const notes = [
       ...status.notes,
       ...renewal(status.supervisorVersion),
       ...missingSocket(running),
       ...missingConfig(folder),
-      ...(status.state === 'deferred' ? ['`svc runtime restart` starts it now'] : []),
+      ...[nextStep(told)].filter((step) => step !== undefined),
     ];
-    const told = { ...status, exits: await exitsOfAll(running) };
     print.json({ ...told, notes });
     for (const line of statusText(told, { color: print.color, lines })) print.text(line);
     for (const note of notes) print.note(print.color.warn(note));
@@ -52,15 +52,20 @@ export const command: Command = {
   },
 };
 
-/** A supervisor knows its own workers' exits in full. The worker's ledger also has exits under other process managers. */
-async function exitsOfAll({ who, status }: RunningProject): Promise<RuntimeStatus['exits']> {
-  if (who !== 'supervisor' || status.state !== 'running') return status.exits;
+/**
+ * Facts that a supervisor does not have: dead letters, accounts, and exits under other process managers. It knows the exits of its own workers in
+ * full.
+ */
+async function toldByWorker({ who, status }: RunningProject): Promise<Partial<RuntimeStatus>> {
+  if (who !== 'supervisor' || status.state !== 'running') return {};
   const worker = (await callControl(WORKER_SOCKET, 'status', { timeoutMs: LEDGER_MS }).catch(() => undefined)) as
     | Partial<RuntimeStatus>
     | undefined;
   const seen = new Set(status.exits.map(({ runtimeId }) => runtimeId));
   const others = (worker?.exits ?? []).filter(({ runtimeId }) => !seen.has(runtimeId));
-  return [...others, ...status.exits].sort((a, b) => Date.parse(a.at) - Date.parse(b.at)).slice(-EXITS_TOLD);
+  const exits = [...others, ...status.exits].sort((a, b) => Date.parse(a.at) - Date.parse(b.at)).slice(-EXITS_TOLD);
+  const { dead = null, accounts = null } = worker ?? {};
+  return { exits, dead, accounts };
 }
 
 function nothing(project: string, print: Printer): typeof EXIT.absent | typeof EXIT.failed {

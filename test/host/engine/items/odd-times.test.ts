@@ -1,6 +1,6 @@
 // Plugins and platforms that name times which no clock shows, and plugins that throw what is no error.
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { definePlugin, retryLater, t } from '../../../../worker/sdk/index.ts';
 import { type EngineHost, engineHost } from '../../../support/hosts/engine-host.ts';
 
@@ -59,6 +59,61 @@ describe('a wait', () => {
 
     const waits = [...at.values()].map(([first = 0, second = 0]) => second - first);
     assert.deepEqual(waits, [1_501, 1_000, 1_000]);
+  });
+});
+
+describe('a wait of weeks that a platform names', () => {
+  const echo = definePlugin({ name: 'echo', setup: (p) => p.on('message', {}, (_ctx, { text }) => text) });
+  const WEEKS = 49 * 24 * HOUR;
+
+  /** An account whose platform asks for seven weeks, to each send until `open`. */
+  async function slowed(context: TestContext, account: { readonly account?: true }) {
+    const host = await engineHost(context, { modules: { echo }, config: { outbox: { maxAttempts: 2 } } });
+    const at: number[] = [];
+    let isOpen = false;
+    host.platform.answer = () => {
+      at.push((host.clock.now() - startedAt) / HOUR);
+      return isOpen ? { kind: 'sent' } : { kind: 'later', afterMs: WEEKS, ...account };
+    };
+    const startedAt = host.clock.now();
+    await host.platform.says('hello');
+    await host.quiet();
+    const state = () => {
+      const [runner] = host.engine.endpoints.all();
+      return [runner?.state.state, runner?.state.lastError?.reason];
+    };
+    return { host, at, state, open: () => (isOpen = true) };
+  }
+
+  for (const [who, account] of [
+    ['the account', { account: true }],
+    ['one conversation', {}],
+  ] as const)
+    it(`is an hour for ${who}: the platform is asked again, no attempt is used up, and the account is degraded with the time`, async (context) => {
+      const { host, at, state, open } = await slowed(context, account);
+      const first = state();
+      await host.advance(3 * HOUR);
+      const still = state()[0];
+      open();
+      await host.advance(HOUR);
+
+      assert.deepEqual(first, ['degraded', 'the platform asks to wait 49 d: sends go on at 2026-01-01T13:00:00.000Z']);
+      assert.deepEqual([still, state()[0]], ['degraded', 'online']);
+      assert.deepEqual(at, [0, 1, 2, 3, 4]);
+      assert.deepEqual(host.states('outbox'), ['sent']);
+    });
+
+  it('is shown of a new connection too, and not of a wait of seconds', async (context) => {
+    const { host, state } = await slowed(context, { account: true });
+    host.engine.endpoints.all()[0]?.reconnect();
+    await host.quiet();
+    const again = state()[0];
+    const short = await engineHost(context, { modules: { echo } });
+    short.platform.answer = () => ({ kind: 'later', afterMs: 3_000, account: true });
+    await short.platform.says('hello');
+    await short.quiet();
+
+    assert.deepEqual([again, short.engine.endpoints.all()[0]?.state.state], ['degraded', 'online']);
   });
 });
 

@@ -28,6 +28,13 @@ describe('a 429 of Telegram', () => {
     assert.deepEqual(waits.later('6', 3_000, 3_000), later);
   });
 
+  it('is over after an hour, if it was for weeks', () => {
+    const waits = new ChatWaits();
+    waits.later('5', 49 * 86_400_000, 0);
+
+    assert.deepEqual(waits.later('6', 3_000, 3_600_000), later);
+  });
+
   it('holds the whole bot for seconds alone: two full groups may each have met their own limit', () => {
     const waits = new ChatWaits();
     waits.later('5', 40_000, 0);

@@ -179,6 +179,33 @@ describe('parse (webhook)', () => {
     ]);
   });
 
+  it('says what keeps a body from being a message, unless its type says that it is none', () => {
+    const { conversation, user } = place;
+    const bodies = [
+      { text: 'hi' },
+      { type: 'pressed', conversation },
+      { user, text: 'hi' },
+      { conversation, user, text: 7 },
+      [1],
+      'not json',
+      { type: 'order.paid', text: 'hi' },
+      { conversation, user, text: 'hi' },
+    ];
+
+    const faults = bodies.map((body) => (arrivalOf(body) as { readonly fault?: string }).fault);
+
+    assert.deepEqual(faults, [
+      'conversation and user are missing',
+      'user is missing',
+      'conversation is missing',
+      'a field does not fit a body of type message',
+      'the body is no JSON object',
+      'the body is no JSON object',
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('takes a body with keys of prototypes at every level, without them', () => {
     const poison =
       '{"__proto__":{"polluted":1},"conversation":{"id":"r","__proto__":{"polluted":1}},"user":{"id":"ann"},"text":"hi","constructor":{"prototype":{"polluted":1}}}';

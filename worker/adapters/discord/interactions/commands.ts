@@ -109,6 +109,8 @@ function optionOf(name: string, schema: object): Json | undefined {
   }
   if (format === 'svc-duration')
     return { ...base, type: 3, description: described(`${description} (10m, 1h30m, 2d)`, name) };
+  if (format === 'svc-when')
+    return { ...base, type: 3, description: described(`${description} (10m, tomorrow at 9)`, name) };
   if (format === 'svc-user') return { ...base, type: USER };
   if (typeof type !== 'string' || (format !== undefined && format !== 'svc-rest')) return undefined;
   const kind = KINDS[type];

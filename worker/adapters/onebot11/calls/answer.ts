@@ -43,7 +43,7 @@ export function readStatus(action: string, status: number, retryAfter: string | 
   if (status === 429)
     return {
       kind: 'later',
-      afterMs: /^\d{1,6}$/.test(retryAfter ?? '') ? Number(retryAfter) * 1_000 : DEFAULT_WAIT_MS,
+      afterMs: /^\d{1,9}$/.test(retryAfter ?? '') ? Number(retryAfter) * 1_000 : DEFAULT_WAIT_MS,
     };
   if (status >= 500 || status === 408) throw new Error(`${action}: the implementation answered ${status}`);
   return { kind: 'refused', reason: `the implementation answered ${status} to ${action}` };

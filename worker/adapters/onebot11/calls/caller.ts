@@ -2,6 +2,7 @@
 import { SvcError } from '../../../../shared/svc-error.ts';
 import { errorCode } from '../../../sdk/errors.ts';
 import { accountFailed, type Link } from '../../../sdk/index.ts';
+import { askedWaitMs } from '../../../sdk/platform/asked-wait.ts';
 import { isObject, type Json } from '../../../sdk/platform/foreign-json.ts';
 import type { Account } from '../config.ts';
 import { idAt } from '../message/json.ts';
@@ -56,7 +57,7 @@ async function overHttp(
     try {
       const answer = await httpCall(link, { action, params, token, ...(limitMs === undefined ? {} : { limitMs }) });
       tookToken(link.account, index);
-      if (answer.kind === 'later') putOff(link.account, performance.now() + answer.afterMs);
+      if (answer.kind === 'later') putOff(link.account, performance.now() + askedWaitMs(answer.afterMs));
       return answer;
     } catch (error) {
       if (errorCode(error) !== 'account_failed') throw error;

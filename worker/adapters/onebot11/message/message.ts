@@ -5,6 +5,7 @@
 
 import type { FileRef, Segment } from '../../../sdk/index.ts';
 import { isObject, objectAt, textAt } from '../../../sdk/platform/foreign-json.ts';
+import { BEFORE_WORDS, isUnseen } from '../../../sdk/text/unseen-edges.ts';
 import { type Piece, parseCq } from './cq-code.ts';
 import { fileOf, isFileKind } from './file-name.ts';
 import { idAt } from './json.ts';
@@ -79,12 +80,13 @@ function segmentsOf({ type, data }: Piece, qq: string | undefined): readonly Seg
 }
 
 const isBlank = (segments: readonly Segment[]): boolean =>
-  segments.every((one) => one.kind === 'text' && one.text.trim() === '');
+  segments.every((one) => one.kind === 'text' && isUnseen(one.text));
 
 /** Removes a leading mention of the bot and the space after it. */
 function trimmed(segments: readonly Segment[], isMeant: boolean): readonly Segment[] {
-  const [first, ...others] = segments;
-  return isMeant && first?.kind === 'text' ? [plain(first.text.trimStart()), ...others] : segments;
+  const begin = segments.findIndex((one) => one.kind !== 'text' || !isUnseen(one.text));
+  const [first, ...others] = begin < 1 ? segments : segments.slice(begin);
+  return isMeant && first?.kind === 'text' ? [plain(first.text.replace(BEFORE_WORDS, '')), ...others] : segments;
 }
 
 function joined(segments: readonly Segment[]): string | readonly Segment[] {

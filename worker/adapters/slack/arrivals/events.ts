@@ -1,11 +1,13 @@
 // Arrivals from events of Slack's Events API. Pure.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Arrival, FileRef } from '../../../sdk/index.ts';
 import { type Json, listAt, objectAt, textAt } from '../../../sdk/platform/foreign-json.ts';
+import { withoutMention } from '../../../sdk/text/segment-list.ts';
 import { filesIn, wordsIn } from '../attachments.ts';
 import { fromSlackName } from '../emoji.ts';
 import { baseOf, type Context, type Happened, messageId } from '../place.ts';
-import { mentions, withoutMention } from '../text.ts';
+import { mentions } from '../text.ts';
 
 /** One event and the fields of its envelope. */
 interface Told {
@@ -85,8 +87,10 @@ function changed(told: Told): readonly Arrival[] {
   const [channel, ts] = [textAt(told.event, 'channel'), textAt(now, 'ts')];
   if (channel === undefined || ts === undefined) throw new Error('a changed message without channel or ts');
   if (textAt(now, 'subtype') === 'tombstone') return deleted(told, ts, before);
-  if (('text' in before && before['text'] === now['text']) || isForeignBot(told, now)) return [];
   const at = textAt(objectAt(now, 'edited'), 'ts');
+  // What an app lays out without a text is edited in its blocks, which links that were unfolded are not.
+  const isLaidOut = at !== undefined && now['text'] === '' && !isDeepStrictEqual(wordsIn(now), wordsIn(before));
+  if (('text' in before && before['text'] === now['text'] && !isLaidOut) || isForeignBot(told, now)) return [];
   const id = at === undefined ? told.id : `${channel}/${ts}/edited/${at}`;
   return [{ kind: 'edited', ...wordsOf(told, now, { id, channel, ts }) }];
 }

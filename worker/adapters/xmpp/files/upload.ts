@@ -92,7 +92,7 @@ async function askSlot(
   { file, size }: { readonly file: FileRef; readonly size: number },
 ): Promise<Slot | SendResult> {
   const { xml } = session;
-  const filename = inert(file.name).replace(/[/\\]/g, '_').slice(0, 200) || 'file';
+  const filename = inert(file.name.replace(/[/\\]/g, '_').slice(0, 200)) || 'file';
   const asked = xml('request', { xmlns: NS.upload, filename, size: String(size), 'content-type': mimeOf(file) });
   try {
     const answer = await session.request(xml('iq', { type: 'get', to: jid }, asked));
