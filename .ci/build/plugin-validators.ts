@@ -60,7 +60,13 @@ async function builtInSchemas(): Promise<Schemas> {
 function collect(slot: string, module: unknown, schemas: Record<Mode, object[]>): void {
   const plugin = readPlugin(module);
   const config = check(objectOf(plugin.config ?? {}), {});
-  const registered: Registered = { capabilities: new Capabilities(), gauges: [], counters: [], resources: [] };
+  const registered: Registered = {
+    capabilities: new Capabilities(),
+    gauges: [],
+    languages: [],
+    counters: [],
+    resources: [],
+  };
   const { signal } = new AbortController();
   const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
   const setup = makeSetup({

@@ -261,7 +261,13 @@ class ItemHandling {
     const cause = causeOf(this.#ledger.row, this.#payload, 1);
     if (failure.kind === 'told' || step.claims)
       effects.push(
-        ...sorryEffect(failure, { cause, handler, ref: this.#ledger.row.id, at: this.#deps.core.clock.now() }),
+        ...sorryEffect(failure, {
+          cause,
+          handler,
+          ref: this.#ledger.row.id,
+          at: this.#deps.core.clock.now(),
+          language: this.#generation.language(cause.chat?.conversation),
+        }),
       );
     const of = { ...this.#ledger.effects, cause };
     const told = writtenEffects(of, effects);

@@ -5,6 +5,7 @@
 //   CONTEXT-3  The context throws inside `once` (`inside_once`) and after the handler has ended (`ctx_closed`).
 import type { Cell, Counter, Dialog, EventType, State, Task } from './handle.ts';
 import type { Body, Conversation, ConversationRef, FileRef, MessageRef, User, UserRef } from './message.ts';
+import type { Language } from './text/texts.ts';
 
 type Line = (fields: object | string, message?: string) => void;
 /** The host's log. Each line carries the ids of slot and item. */
@@ -82,6 +83,10 @@ export interface Ctx {
   /** Aborts at the time limit of the handler and when its generation is retired. */
   readonly signal: AbortSignal;
   now(): number;
+  /** Of this conversation; in a handler without one, of the host (`host.language`). */
+  readonly language: Language;
+  /** The language of another conversation. */
+  languageOf(conversation: ConversationRef): Language;
   /** `schedule.timezone`: the zone in which people of this host read and write times. */
   readonly timezone: string;
   /** `id` and `receivedAt` are the same on each attempt. */

@@ -99,6 +99,7 @@ export {
 export type { Secret } from './secret.ts';
 export { showDuration } from './text/duration.ts';
 export { md } from './text/markup.ts';
+export { defineTexts, type Language } from './text/texts.ts';
 export {
   type WorkBlocker,
   type WorkBlockerKind,

@@ -8,11 +8,12 @@ import type { AgentTool } from './agent-tool.ts';
 import { markDefinition } from './definition-mark.ts';
 import type { Action, Counter, Dialog, EventType, State, Task } from './handle.ts';
 import type { ChatCtx, Ctx, Logger } from './handler-context.ts';
-import type { Body, Inbound } from './message.ts';
+import type { Body, ConversationRef, Inbound } from './message.ts';
 import type { Options } from './options.ts';
 import type { Parts } from './parts.ts';
 import type { HeaderMap, HttpAnswer, RawRequest, Verdict } from './request.ts';
 import type { Values } from './schema/schema.ts';
+import type { Language } from './text/texts.ts';
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler may simply not answer.
 export type Reply = Body | void | Promise<Body | void>;
@@ -175,6 +176,8 @@ export interface Setup<C, X> {
   /** Events of host and plugins from the event history, in order, at least once. A new subscriber starts with the next event. */
   subscribe<D>(event: EventType<D>, run: (ctx: Ctx & X, data: D) => Done, spec?: SubscribeSpec<X>): void;
   tool<I extends TProperties, O>(tool: AgentTool<I, O, X>): void;
+  /** Chooses the language of the host's own texts in a conversation. Undefined leaves it to the next plugin, then to `host.language`. */
+  language(of: (conversation: ConversationRef) => Language | undefined): void;
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
   counter<const L extends Record<string, readonly string[]> = {}>(
     name: string,

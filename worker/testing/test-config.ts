@@ -21,7 +21,7 @@ export function testConfig({ modules, config, operators }: TestPlugins): LoadedC
   );
   const known = {
     config: {
-      host: { kind: 'bot', name: 'test' },
+      host: { kind: 'bot', name: 'test', language: 'en' },
       plugins: Object.fromEntries(slots.map((slot) => [slot, { ...config[slot], enabled: true }])),
       http: { publicUrl: 'https://bot.example', base: '' },
       files: { days: 30, maxFileBytes: 67_108_864, linkHours: 168 },

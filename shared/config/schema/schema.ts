@@ -156,6 +156,7 @@ export const configSchema = Type.Object(
     host: group('What this host is.', {
       kind: choice('What runs here: a bot, or a team Workroom with its board.', ['bot', 'workroom'], 'bot'),
       name: Type.Optional(text("Name shown on the Dashboard. Default: the package's name.", { maxLength: 100 })),
+      language: choice("Language of the host's own texts in chats.", ['en', 'zh'], 'en'),
     }),
     http,
     database: group('Where the state is kept.', {

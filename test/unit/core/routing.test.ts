@@ -140,7 +140,7 @@ describe('a command line', () => {
   it('is read in order or by name, or says what is wrong and how it is used', () => {
     const values = (text: string): unknown => {
       const typed = read(text);
-      return typed && argumentsOf(remind, typed, { prefix: '/' });
+      return typed && argumentsOf(remind, typed, { prefix: '/', language: 'en' });
     };
     assert.deepEqual(values('/remind 10m drink tea'), { ok: true, value: { in: 600_000, text: 'drink tea' } });
     assert.deepEqual(values('remind me in 1h30m to go'), { ok: true, value: { in: 5_400_000, text: 'go' } });

@@ -22,7 +22,7 @@ const command = {
 } as never;
 const valueOf = (text: string): unknown => {
   const typed = readCommand(command, text, { prefix: '/', spokenTo: true });
-  return typed === undefined ? undefined : argumentsOf(command, typed, { prefix: '/' });
+  return typed === undefined ? undefined : argumentsOf(command, typed, { prefix: '/', language: 'en' });
 };
 const WHOLE = { ok: true, value: { in: 300_000, n: 2, size: 'large', who: 'ann', text: 'green tea' } };
 

@@ -10,8 +10,10 @@ import {
   type People,
   readArguments,
 } from '../../sdk/text/chat-line.ts';
+import { hostTexts } from '../../sdk/text/chat-texts.ts';
 import { commandIn } from '../../sdk/text/command-sign.ts';
 import { usage } from '../../sdk/text/command-usage.ts';
+import type { Language } from '../../sdk/text/texts.ts';
 import { trimUnseen, trimWords } from '../../sdk/text/unseen-edges.ts';
 import type { CommandCapability } from './capabilities.ts';
 import { compilePhrase, matchPhrase, type Phrase } from './phrases.ts';
@@ -102,18 +104,23 @@ const MOST_FAULTS = 10;
 export function argumentsOf(
   command: CommandCapability,
   typed: TypedCommand,
-  { prefix, findTime }: { readonly prefix: string; readonly findTime?: FindTime | undefined },
+  {
+    prefix,
+    findTime,
+    language,
+  }: { readonly prefix: string; readonly findTime?: FindTime | undefined; readonly language: Language },
 ): ReadArguments {
+  const texts = hostTexts(language);
   const properties = command.spec.args ?? {};
   const checked =
     typed.kind === 'line'
-      ? readArguments(properties, typed.line, { people: typed.people, findTime })
-      : check({ type: 'object', properties }, valuesOf(properties, typed, findTime));
+      ? readArguments(properties, typed.line, { people: typed.people, findTime, language })
+      : check({ type: 'object', properties }, valuesOf(properties, typed, findTime), { language });
   if (checked.ok) return { ok: true, value: checked.value };
   const faults = checked.faults.slice(0, MOST_FAULTS).map((fault) => String(fault).replace(/^\//, ''));
   const more = checked.faults.length - faults.length;
-  if (more > 0) faults.push(`and ${more} more`);
-  return { ok: false, text: [...faults, `Usage: ${usageOf(command, prefix)}`].join('\n') };
+  if (more > 0) faults.push(texts.moreFaults(more));
+  return { ok: false, text: [...faults, texts.usage(usageOf(command, prefix))].join('\n') };
 }
 
 export const usageOf = (command: CommandCapability, prefix: string): string =>

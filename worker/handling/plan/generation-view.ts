@@ -1,5 +1,5 @@
 // The part of a generation that item handling uses.
-import type { Can, FileRef, User } from '../../sdk/index.ts';
+import type { Can, ConversationRef, FileRef, Language, User } from '../../sdk/index.ts';
 import type { Capabilities } from './capabilities.ts';
 
 export interface GenerationView {
@@ -19,6 +19,8 @@ export interface GenerationView {
   endpoint(name: string): string;
   /** Counts a running item. Call the returned function at its end. Undefined if the generation takes no more. */
   enter(): (() => void) | undefined;
+  /** Of the host's own texts in this conversation; without one, of the host. */
+  language(conversation?: ConversationRef): Language;
   /** `schedule.timezone`, the zone of times that people write. */
   readonly timezone: string;
   /** The prefix of typed commands, and who is an operator. */

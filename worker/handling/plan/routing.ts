@@ -10,7 +10,7 @@ import type { Arrival, Message, MessageRef, Segment, UserRef } from '../../sdk/i
 import { personRef, plainText } from '../../sdk/message.ts';
 import { LIMIT_MS, matchAll } from '../../sdk/schema/limited-match.ts';
 import type { People } from '../../sdk/text/chat-line.ts';
-import { commandIn } from '../../sdk/text/command-sign.ts';
+import { commandIn, isCancel } from '../../sdk/text/command-sign.ts';
 import type { DialogRow } from '../run/run.ts';
 import type {
   Capabilities,
@@ -109,7 +109,7 @@ function claimOf(arrival: Arrival, { pressed, dialog }: Stored, serving: Serving
       : { kind: 'gone', id: pressed.action };
   }
   const command = commandOf(arrival, serving);
-  if (command !== undefined && !(dialog !== undefined && isCancel(text, prefix))) return command;
+  if (command !== undefined && !(dialog !== undefined && endsDialog(text, prefix))) return command;
   if (dialog === undefined || (arrival.kind !== 'message' && pressed === undefined)) return undefined;
   const capability = capabilities.find(dialog.capability);
   if (capability?.kind !== 'dialog') return { kind: 'gone', id: dialog.capability };
@@ -117,9 +117,9 @@ function claimOf(arrival: Arrival, { pressed, dialog }: Stored, serving: Serving
   return { kind: 'answer', capability, row: dialog, text: pressed === undefined ? text : String(pressed.data), people };
 }
 
-function isCancel(text: string, prefix: string): boolean {
+function endsDialog(text: string, prefix: string): boolean {
   const typed = commandIn(text, prefix);
-  return typed?.name === 'cancel' && typed.rest === '';
+  return typed !== undefined && isCancel(typed.name) && typed.rest === '';
 }
 
 function commandOf(arrival: Arrival, { capabilities, prefix, endpoint }: Serving): Step | undefined {

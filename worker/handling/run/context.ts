@@ -101,6 +101,8 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     ...partsOf(generation, { capability, cause, effect, open, nextKey }),
     groups: of.groups,
     now: () => core.clock.now(),
+    language: generation.language(chat?.conversation),
+    languageOf: (conversation: ConversationRef) => generation.language(conversation),
     timezone: generation.timezone,
     key: (step: string) => effectKey(cause, capability, `key:${step}`),
     once: (step: string, call: (o: { key: string; signal: AbortSignal }) => unknown, options: OnceOptions = {}) => {
@@ -264,7 +266,8 @@ function laneOfTask(generation: GenerationView, id: string, data: unknown): stri
 /** A part that makes effects is a function of the run; others are the same for every run of the generation. */
 function partsOf(generation: GenerationView, run: Omit<RunSurface, 'isOperator'>): Readonly<Record<string, unknown>> {
   const user = run.cause.chat?.user;
-  const surface = { ...run, isOperator: user !== undefined && generation.commands.isOperator(user) };
+  const isOperator = run.cause.isOfJob === true || (user !== undefined && generation.commands.isOperator(user));
+  const surface = { ...run, isOperator };
   return Object.fromEntries(
     run.capability.uses.map((name) => {
       const part = generation.parts[name];

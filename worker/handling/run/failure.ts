@@ -7,6 +7,8 @@ import { wholeWaitMs } from '../../../shared/time/backoff.ts';
 import { errorCode } from '../../sdk/errors.ts';
 import type { Body } from '../../sdk/index.ts';
 import { toContent } from '../../sdk/message.ts';
+import { hostTexts } from '../../sdk/text/chat-texts.ts';
+import type { Language } from '../../sdk/text/texts.ts';
 import { bodyFault } from './body-shapes.ts';
 import type { Cause } from './cause.ts';
 import type { Effect } from './run.ts';
@@ -55,11 +57,17 @@ export function failureOf(
 /** The message to the user who asked, as an effect; none if nobody asked. A replayed item that fails again tells the user again. */
 export function sorryEffect(
   failure: Exclude<Failure, { kind: 'wait' }>,
-  of: { readonly cause: Cause; readonly handler: string; readonly ref: string; readonly at: number },
+  of: {
+    readonly cause: Cause;
+    readonly handler: string;
+    readonly ref: string;
+    readonly at: number;
+    readonly language: Language;
+  },
 ): readonly Effect[] {
   const conversation = of.cause.chat?.conversation;
   if (conversation === undefined) return [];
-  const body: Body = failure.kind === 'told' ? failure.body : `Sorry, that failed (${shortRef(of.ref)}).`;
+  const body: Body = failure.kind === 'told' ? failure.body : hostTexts(of.language).sorry(shortRef(of.ref));
   const key = createHash('sha256')
     .update(`${of.ref}|${of.handler}|${failure.kind}|${of.at}`)
     .digest('hex')

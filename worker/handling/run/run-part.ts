@@ -7,7 +7,7 @@ import type { Effect } from './run.ts';
 export interface RunSurface {
   readonly capability: Capability;
   readonly cause: Cause;
-  /** The person who wrote is an operator of the host. */
+  /** The person who wrote is an operator of the host, or a scheduled job runs the command. */
   readonly isOperator: boolean;
   /** A key for the next call, the same on each attempt. */
   nextKey(): string;

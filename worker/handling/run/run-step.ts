@@ -4,7 +4,8 @@ import { userError } from '../../sdk/errors.ts';
 import type { Body, ChatCtx, Ctx } from '../../sdk/index.ts';
 import { check } from '../../sdk/schema/check.ts';
 import { fromWord } from '../../sdk/text/chat-line.ts';
-import { commandIn } from '../../sdk/text/command-sign.ts';
+import { hostTexts } from '../../sdk/text/chat-texts.ts';
+import { commandIn, isCancel } from '../../sdk/text/command-sign.ts';
 import { trimUnseen } from '../../sdk/text/unseen-edges.ts';
 import type { Capability, DialogCapability } from '../plan/capabilities.ts';
 import { argumentsOf, type TypedCommand } from '../plan/command-line.ts';
@@ -84,9 +85,6 @@ interface Invocation extends StepOf {
   readonly run: Run;
 }
 
-/** A user has one open question at a time in a conversation. */
-const ENDED = 'The open question is dropped: here is another one.';
-
 /** Bounds the dialogs of one run, because dialogs may ask each other without end. */
 const MOST_ASKS = 100;
 
@@ -102,7 +100,8 @@ async function invoke(of: Invocation): Promise<void> {
     if (asked > MOST_ASKS) throw new Error(`${next.dialog} is asked without an end`);
     const dialog = of.deps.generation.capabilities.find(next.dialog);
     if (dialog?.kind !== 'dialog') throw new Error(`${next.dialog} is not a dialog of this generation`);
-    if (step.hasOpenQuestion && nextQuestion(dialog, next.given, []) !== undefined) ctx.reply(ENDED);
+    if (step.hasOpenQuestion && nextQuestion(dialog, next.given, []) !== undefined)
+      ctx.reply(hostTexts(ctx.language).questionDropped); // a user has one at a time in a conversation
     say(await advance(of, dialog, { known: next.given, skipped: [] }));
   }
   say(result);
@@ -136,21 +135,22 @@ async function callOf(of: Invocation): Promise<unknown> {
 }
 
 async function commandInput(
-  { deps, cause }: Invocation,
+  { deps, cause, ctx }: Invocation,
   capability: Extract<Capability, { kind: 'command' }>,
   typed: TypedCommand,
 ): Promise<unknown> {
   const { commands } = deps.generation;
+  const texts = hostTexts(ctx.language);
   const user = cause.chat?.user;
-  if (capability.spec.who === 'admin' && user?.admin !== true) throw userError('Only admins may do that.');
+  if (capability.spec.who === 'admin' && user?.admin !== true) throw userError(texts.adminsOnly);
   if (
     capability.spec.who === 'operator' &&
     cause.isOfJob !== true &&
     (user === undefined || !commands.isOperator(user))
   )
-    throw userError('Only operators may do that.');
+    throw userError(texts.operatorsOnly);
   const findTime = await timesFor(Object.values(capability.spec.args ?? {}), timeFrame(deps, cause));
-  const read = argumentsOf(capability, typed, { prefix: commands.prefix, findTime });
+  const read = argumentsOf(capability, typed, { prefix: commands.prefix, findTime, language: ctx.language });
   if (!read.ok) throw userError(read.text);
   return read.value;
 }
@@ -169,14 +169,14 @@ async function answerDialog(
   const { ctx, run, deps, cause } = of;
   const answer = trimUnseen(text);
   const typed = commandIn(answer, deps.generation.commands.prefix) ?? { name: answer, rest: '' };
-  if (typed.name.toLowerCase() === 'cancel' && typed.rest === '') {
+  if (isCancel(typed.name) && typed.rest === '') {
     run.dialog = null;
-    return 'Cancelled.';
+    return hostTexts(ctx.language).cancelled;
   }
   const name = nextQuestion(dialog, row.data, row.skipped) ?? row.asked;
   const schema = dialog.spec.answers[name] ?? {};
   const findTime = await timesFor([schema], timeFrame(deps, cause));
-  const read = check(schema, fromWord(schema, answer, { people, findTime }));
+  const read = check(schema, fromWord(schema, answer, { people, findTime }), { language: ctx.language });
   const fault = read.ok
     ? await stepsOf(dialog)[name]?.check?.(read.value, ctx)
     : read.faults.map((line) => line.replace(/^value: /, '')).join('; ');

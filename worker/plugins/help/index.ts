@@ -1,5 +1,6 @@
 // help: lists the commands of the current generation or explains one. For an unknown command it suggests the nearest name.
 import { definePlugin, t } from '../../sdk/index.ts';
+import { helpTexts } from '../../sdk/text/chat-texts.ts';
 import { helpList, helpOne, unknownCommand } from './rules.ts';
 
 export const help = definePlugin({
@@ -20,12 +21,14 @@ export const help = definePlugin({
         examples: ['/help', '/help help'],
       },
       (ctx, { command }) =>
-        command === undefined ? helpList(ctx.commands.list()) : helpOne(ctx.commands.list(), command),
+        command === undefined
+          ? helpList(ctx.commands.list(), helpTexts(ctx.language))
+          : helpOne(ctx.commands.list(), command, helpTexts(ctx.language)),
     );
     // Runs after other handlers: a plugin that called stop() has already answered.
     if (p.config.unknown)
       p.on('message', { addressed: true, order: 'after' }, (ctx, { text }) =>
-        unknownCommand(ctx.commands.list(), text),
+        unknownCommand(ctx.commands.list(), text, helpTexts(ctx.language)),
       );
   },
 });

@@ -13,7 +13,8 @@ import {
   type UserRef,
   userError,
 } from '../../sdk/index.ts';
-import { cancelled, PAST, promised, reminderList, TOO_FAR, unknownReminder } from './rules.ts';
+import { remindTexts } from '../../sdk/text/chat-texts.ts';
+import { cancelled, promised, reminderList } from './rules.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_READ = 1_000;
@@ -27,7 +28,7 @@ export const remind = definePlugin({
       'fire',
       { data: { to: t.conversation(), who: t.user(), text: t.string(), n: t.optional(t.integer()) } },
       (ctx, { to, who, text }) => {
-        ctx.send(to, md`${mention(who)} reminder: ${text}`);
+        ctx.send(to, md`${mention(who)}${remindTexts(ctx.languageOf(to)).reminder(text)}`);
       },
     );
     const waiting = (ctx: ChatCtx, limit = MOST_READ) => ctx.scheduled(fire, { prefix: ownedBy(ctx.user), limit });
@@ -45,14 +46,15 @@ export const remind = definePlugin({
       },
       async (ctx, { when, text }) => {
         const { receivedAt } = ctx.item;
-        if (when > receivedAt + p.config.maxDays * DAY_MS) throw userError(TOO_FAR(p.config.maxDays));
-        if (when < receivedAt) throw userError(PAST);
+        const texts = remindTexts(ctx.language);
+        if (when > receivedAt + p.config.maxDays * DAY_MS) throw userError(texts.tooFar(p.config.maxDays));
+        if (when < receivedAt) throw userError(texts.past);
         const before = (await ctx.get(last)) ?? 0;
         const n = (await waiting(ctx, 1)).length === 0 ? 1 : before + 1;
         ctx.set(last, n);
         const data = { to: ctx.conversation, who: ctx.user, text, n };
         ctx.schedule(fire, data, { at: when, key: `${ownedBy(ctx.user)}${n}` });
-        return promised(when, { now: receivedAt, timezone: ctx.timezone });
+        return promised(when, { now: receivedAt, timezone: ctx.timezone }, texts);
       },
     );
 
@@ -63,7 +65,7 @@ export const remind = definePlugin({
         const reminders = (await waiting(ctx))
           .filter(isOf(ctx))
           .map(({ at, data }) => ({ n: data.n ?? 0, at, text: data.text }));
-        return reminderList(reminders, { now: ctx.now(), timezone: ctx.timezone });
+        return reminderList(reminders, { now: ctx.now(), timezone: ctx.timezone }, remindTexts(ctx.language));
       },
     );
 
@@ -76,10 +78,11 @@ export const remind = definePlugin({
         examples: ['/remind cancel 2'],
       },
       async (ctx, { n }) => {
+        const texts = remindTexts(ctx.language);
         const found = (await waiting(ctx)).filter(isOf(ctx)).find(({ data }) => data.n === n);
-        if (found === undefined) throw userError(unknownReminder(n));
+        if (found === undefined) throw userError(texts.unknown(n));
         ctx.cancel(fire, found.key);
-        return cancelled(n, found.data.text);
+        return cancelled(n, found.data.text, texts);
       },
     );
   },

@@ -1,5 +1,6 @@
 // Texts of the remind plugin. Pure.
 import { showDuration } from '../../sdk/index.ts';
+import type { remindTexts } from '../../sdk/text/chat-texts.ts';
 
 export interface Reminder {
   readonly n: number;
@@ -12,39 +13,39 @@ export interface ShownIn {
   readonly timezone: string;
 }
 
+type RemindTexts = ReturnType<typeof remindTexts>;
+
 const HOUR_MS = 3_600_000;
 const MOST_SHOWN = 20;
 
-export const TOO_FAR = (days: number): string => `At most ${days} days.`;
-export const PAST = 'That time is over.';
-
 /** A time that is near is clear by its delay. A later one depends on the zone. */
-export function promised(at: number, shownIn: ShownIn): string {
+export function promised(at: number, shownIn: ShownIn, texts: RemindTexts): string {
   const delayMs = at - shownIn.now;
-  if (delayMs < HOUR_MS) return `I will remind you in ${showDuration(delayMs)}.`;
-  return `I will remind you on ${dateTime(at, shownIn)}, in ${showDuration(delayMs)}.`;
+  if (delayMs < HOUR_MS) return texts.noted(showDuration(delayMs));
+  return texts.notedOn(dateTime(at, shownIn, texts), showDuration(delayMs));
 }
 
-export function reminderList(reminders: readonly Reminder[], shownIn: ShownIn): string {
-  if (reminders.length === 0) return 'No reminder waits for you here.';
-  const lines = reminders
-    .slice(0, MOST_SHOWN)
-    .map(
-      ({ n, at, text }) => `${n}) ${dateTime(at, shownIn)}, in ${showDuration(at - shownIn.now)}: ${shortened(text)}`,
-    );
+export function reminderList(reminders: readonly Reminder[], shownIn: ShownIn, texts: RemindTexts): string {
+  if (reminders.length === 0) return texts.none;
+  const lines = reminders.slice(0, MOST_SHOWN).map(({ n, at, text }) =>
+    texts.line({
+      n,
+      date: dateTime(at, shownIn, texts),
+      delay: showDuration(at - shownIn.now),
+      text: shortened(text),
+    }),
+  );
   const more = reminders.length - lines.length;
-  return [...lines, ...(more > 0 ? [`and ${more} more`] : [])].join('\n');
+  return [...lines, ...(more > 0 ? [texts.more(more)] : [])].join('\n');
 }
 
-export const cancelled = (n: number, text: string): string => `Reminder ${n} is cancelled: ${shortened(text)}`;
-export const unknownReminder = (n: number): string =>
-  `You have no reminder ${n} here. /remind list shows those that wait.`;
+export const cancelled = (n: number, text: string, texts: RemindTexts): string => texts.cancelled(n, shortened(text));
 
 /** `Sat 28 Nov, 09:00 (Europe/Berlin)`, with the year if it is another one. */
-function dateTime(at: number, { now, timezone }: ShownIn): string {
+function dateTime(at: number, { now, timezone }: ShownIn, texts: RemindTexts): string {
   const year = (time: number): string =>
     new Intl.DateTimeFormat('en-GB', { year: 'numeric', timeZone: timezone }).format(time);
-  const date = new Intl.DateTimeFormat('en-GB', {
+  const date = new Intl.DateTimeFormat(texts.locale, {
     weekday: 'short',
     day: 'numeric',
     month: 'short',
@@ -54,8 +55,15 @@ function dateTime(at: number, { now, timezone }: ShownIn): string {
     timeZone: timezone,
   });
   const of = Object.fromEntries(date.formatToParts(at).map(({ type, value }) => [type, value]));
-  const day = [of['weekday'], of['day'], of['month'], of['year']].filter((part) => part !== undefined).join(' ');
-  return `${day}, ${of['hour']}:${of['minute']} (${timezone})`;
+  const part = (name: Intl.DateTimeFormatPartTypes): string => of[name] ?? '';
+  return texts.date({
+    weekday: part('weekday'),
+    day: part('day'),
+    month: part('month'),
+    year: part('year'),
+    time: `${part('hour')}:${part('minute')}`,
+    timezone,
+  });
 }
 
 const shortened = (text: string): string => {

@@ -77,9 +77,10 @@ async function refuseBadCommand(command: CommandCapability, prefix: string): Pro
     const typed = readCommand(command, text, { prefix, spokenTo: true });
     if (typed === undefined) throw bad(command, `example is not this command: ${example}`);
     const given = { ...typed, people: exampleOf(text) };
-    const plain = argumentsOf(command, given, { prefix, findTime: durationsFor(FRAME) });
+    const frame = { prefix, language: 'en' } as const;
+    const plain = argumentsOf(command, given, { ...frame, findTime: durationsFor(FRAME) });
     const findTime = plain.ok ? undefined : await timesFor(Object.values(command.spec.args ?? {}), FRAME);
-    const read = findTime === undefined ? plain : argumentsOf(command, given, { prefix, findTime });
+    const read = findTime === undefined ? plain : argumentsOf(command, given, { ...frame, findTime });
     if (!read.ok) throw bad(command, `example does not parse: ${example}: ${read.text}`);
   }
 }

@@ -8,7 +8,7 @@ import type { Core } from '../../core/core.ts';
 import type { EndpointSpec } from '../../endpoints/endpoint-runner.ts';
 import type { Capabilities } from '../../handling/plan/capabilities.ts';
 import type { GenerationView } from '../../handling/plan/generation-view.ts';
-import type { Can, FileRef, User } from '../../sdk/index.ts';
+import type { Can, ConversationRef, FileRef, Language, User } from '../../sdk/index.ts';
 import type { Candidate } from '../loading/assemble.ts';
 import type { PluginResource } from '../loading/setup.ts';
 import { type GenerationEvent, type GenerationState, stepGeneration } from './generation-machine.ts';
@@ -89,6 +89,18 @@ export class Generation implements GenerationView {
             (one.endpoint === user.endpoint || this.endpoint(one.endpoint) === user.endpoint) && one.user === user.id,
         ),
     };
+  }
+
+  /** A plugin that throws, or names another language, leaves the host's own. */
+  language(conversation?: ConversationRef): Language {
+    for (const languageOf of this.candidate.languages) {
+      if (conversation === undefined) break;
+      try {
+        const language = languageOf(conversation);
+        if (language === 'en' || language === 'zh') return language;
+      } catch {}
+    }
+    return this.loaded.config.host.language;
   }
 
   can(endpoint: string): Can | undefined {

@@ -85,7 +85,13 @@ export async function assembleAll(given: AssembleOptions): Promise<{
 }> {
   const options = { ...given, secretKeys: new Set(given.loaded.secretKeys), known: new Set<string>() };
   withhold(options);
-  const registered: Registered = { capabilities: new Capabilities(), gauges: [], counters: [], resources: [] };
+  const registered: Registered = {
+    capabilities: new Capabilities(),
+    gauges: [],
+    languages: [],
+    counters: [],
+    resources: [],
+  };
   const draft: Draft = { registered, abort: sharedAbort(), endpoints: [], plugins: [] };
   const errors: SvcError[] = [];
   for (const [slot, entry] of Object.entries(options.loaded.config.plugins)) {

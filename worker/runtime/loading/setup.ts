@@ -4,7 +4,7 @@ import { capabilityId } from '../../../shared/identifiers.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Capabilities, RouteSpec, Run } from '../../handling/plan/capabilities.ts';
 import type { PluginCounter, PluginGauge } from '../../metrics/metrics.ts';
-import type { Logger } from '../../sdk/index.ts';
+import type { ConversationRef, Language, Logger } from '../../sdk/index.ts';
 import { listenerName } from '../checks/listener-name.ts';
 import { faultOfLabels, faultOfMetric } from '../checks/metric-checks.ts';
 
@@ -19,6 +19,7 @@ export interface PluginResource {
 export interface Registered {
   readonly capabilities: Capabilities;
   readonly gauges: PluginGauge[];
+  readonly languages: ((conversation: ConversationRef) => Language | undefined)[];
   readonly counters: PluginCounter[];
   readonly resources: PluginResource[];
 }
@@ -120,6 +121,14 @@ export function makeSetup({ slot, config, log, signal, uses, registered }: Setup
       const id = `${slot}/${name}`;
       capabilities.addState({ id, slot, scope: spec.scope, value: spec.value, upgrade: spec.upgrade });
       return state(id, '', undefined);
+    },
+    language: (of: (conversation: ConversationRef) => Language | undefined) => {
+      if (typeof of !== 'function')
+        throw new SvcError(
+          'definition_invalid',
+          `${slot}: language takes a function: conversation => 'en', 'zh' or undefined`,
+        );
+      registered.languages.push(of);
     },
     gauge: (name: string, help: string, read: () => number | Promise<number>) => {
       const also = typeof read === 'function' ? undefined : 'has no function that reads it';

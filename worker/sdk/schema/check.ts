@@ -10,6 +10,7 @@ import { personRef } from '../message.ts';
 import { isSecret, secret } from '../secret.ts';
 import { readDuration } from '../text/duration.ts';
 import { NotPlain, pathTo, plainData, typeName } from '../text/plain-data.ts';
+import type { Language } from '../text/texts.ts';
 import { type Fault, faultAt } from './fault.ts';
 import { validate } from './validate.ts';
 
@@ -25,7 +26,11 @@ export type Checked =
 type Json = Readonly<Record<string, unknown>>;
 
 /** The converted value, or its faults. */
-export function check(schema: unknown, value: unknown, { open = false }: { readonly open?: boolean } = {}): Checked {
+export function check(
+  schema: unknown,
+  value: unknown,
+  { open = false, language = 'en' }: { readonly open?: boolean; readonly language?: Language } = {},
+): Checked {
   let converted: unknown;
   try {
     converted = convert(schema as Json, value, open);
@@ -33,7 +38,7 @@ export function check(schema: unknown, value: unknown, { open = false }: { reado
     if (error instanceof NotPlain) return refused([notPlain(error.value, value)]);
     throw error;
   }
-  const at = validate(schema as Json, converted, open ? 'first' : 'all');
+  const at = validate(schema as Json, converted, { mode: open ? 'first' : 'all', language });
   return at.length === 0 ? { ok: true, value: converted } : refused(at);
 }
 

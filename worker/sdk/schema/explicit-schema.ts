@@ -13,21 +13,16 @@ const fields = (...required: readonly string[]): Json => ({
 
 const LATEST_MS = 8.64e15; // the largest time value of ECMAScript
 
-/** The converted form of each special kind, and its description in a fault. */
-export const KINDS: Readonly<Record<Kind, { readonly is: string; readonly schema: Json }>> = {
-  duration: { is: 'a duration like 10m or 1h30m', schema: { type: 'integer', minimum: 0 } },
-  when: {
-    is: 'a time like "in 5 minutes" or "tomorrow at 9"',
-    schema: { type: 'integer', minimum: -LATEST_MS, maximum: LATEST_MS },
-  },
-  secret: { is: 'a secret', schema: { type: 'object' } },
-  user: { is: 'a user {endpoint, id}, in chat a mention', schema: fields('endpoint', 'id') },
+/** The converted form of each special kind. */
+export const KINDS: Readonly<Record<Kind, { readonly schema: Json }>> = {
+  duration: { schema: { type: 'integer', minimum: 0 } },
+  when: { schema: { type: 'integer', minimum: -LATEST_MS, maximum: LATEST_MS } },
+  secret: { schema: { type: 'object' } },
+  user: { schema: fields('endpoint', 'id') },
   conversation: {
-    is: 'a conversation {endpoint, id}',
     schema: { allOf: [fields('endpoint', 'id'), { type: 'object', properties: { thread: text } }] },
   },
   message: {
-    is: 'a message {endpoint, conversation, id}',
     schema: { anyOf: [fields('sent'), fields('endpoint', 'conversation', 'id')] },
   },
 };

@@ -1,5 +1,7 @@
 // Validates converted values. A schema is compiled once: svc's own schemas by the build, the others at their first use.
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
+import { faultTexts } from '../text/chat-texts.ts';
+import type { Language } from '../text/texts.ts';
 import { createEngine, type Mode } from './ajv-engine.ts';
 import { explicitSchema } from './explicit-schema.ts';
 import { type Fault, faultsOf } from './fault.ts';
@@ -17,10 +19,14 @@ const byText: Readonly<Record<Mode, Map<string, ValidateFunction>>> = { all: new
 const engines: Partial<Record<Mode, Ajv2020>> = {};
 
 /** The faults of the value; empty if it fits. */
-export function validate(schema: Json, value: unknown, mode: Mode): readonly Fault[] {
+export function validate(
+  schema: Json,
+  value: unknown,
+  { mode, language }: { readonly mode: Mode; readonly language: Language },
+): readonly Fault[] {
   if (isEmpty(schema, value)) return [];
   const run = validatorOf(schema, mode);
-  return run(value) ? [] : faultsOf(run.errors ?? []);
+  return run(value) ? [] : faultsOf(run.errors ?? [], faultTexts(language));
 }
 
 // A plugin without configuration, or a command without arguments, does not load Ajv.

@@ -9,6 +9,8 @@ import type { UserRef } from '../message.ts';
 import { type Checked, check } from '../schema/check.ts';
 import { faultAt } from '../schema/fault.ts';
 import { isNamedOnly, isOptional } from '../schema/optional.ts';
+import { faultTexts } from './chat-texts.ts';
+import type { Language } from './texts.ts';
 import { trimUnseen, UNSEEN } from './unseen-edges.ts';
 
 export type Properties = Readonly<Record<string, object>>;
@@ -70,7 +72,11 @@ export const isUser = (schema: unknown): boolean => formatOf(schema) === 'svc-us
 export const isTime = (schema: unknown): boolean => formatOf(schema) === 'svc-when';
 
 /** The checked arguments of the line after a command's name. */
-export function readArguments(properties: Properties, line: string, reading: Reading = {}): Checked {
+export function readArguments(
+  properties: Properties,
+  line: string,
+  { language = 'en', ...reading }: Reading & { readonly language?: Language } = {},
+): Checked {
   const words = wordsOf(line);
   let isWhole = words.length <= MOST_WORDS;
   const { named, free, cuts } = splitNamed(properties, words, reading);
@@ -101,10 +107,10 @@ export function readArguments(properties: Properties, line: string, reading: Rea
   }
   if (rest.length > 0 || !isWhole) {
     const at = (rest[0] ?? words.at(-1))?.at ?? 0;
-    const message = `too many words: ${line.slice(at, at + MOST_SHOWN)}`;
+    const message = faultTexts(language).tooManyWords(line.slice(at, at + MOST_SHOWN));
     return { ok: false, faults: [message], at: [faultAt('', message)] };
   }
-  return check({ type: 'object', properties }, given);
+  return check({ type: 'object', properties }, given, { language });
 }
 
 const overlaps = (word: Word, { start, end }: Span): boolean => word.end > start && word.at < end;

@@ -21,6 +21,9 @@ export function commandIn(text: string, prefix: string): { readonly name: string
   return name === '' ? undefined : { name, rest };
 }
 
+/** True for the host's own command that ends a dialog. It has a word in each language, which all people may write. */
+export const isCancel = (name: string): boolean => /^(?:cancel|取消)$/i.test(name);
+
 /** U+FF01 to U+FF5E are ASCII's `!` to `~` at twice the width. */
 const halfWidth = (text: string): string =>
   text.replace(/[\uff01-\uff5e]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) - 0xfe_e0));
