@@ -87,8 +87,8 @@ describe('room in the inbox', () => {
   it('that is for one does not have the timer ask for jobs without end while nothing serves', async (context) => {
     let broken = false;
     const ran: string[] = [];
-    const jobs = definePlugin({
-      name: 'jobs',
+    const clockwork = definePlugin({
+      name: 'clockwork',
       setup(p) {
         if (broken) throw new Error('not yet');
         p.cron('a', { at: '* * * * *' }, () => void ran.push('a'));
@@ -96,11 +96,11 @@ describe('room in the inbox', () => {
       },
     });
     const config = { inbox: { maxPending: 2 } };
-    const host = await engineHost(context, { modules: { jobs }, config });
+    const host = await engineHost(context, { modules: { clockwork }, config });
     await host.stop();
     host.clock.moveTo(host.clock.now() + 600_000);
     broken = true;
-    const next = await host.restart(context, { modules: { jobs }, config });
+    const next = await host.restart(context, { modules: { clockwork }, config });
     let reads = 0;
     const all = next.core.reader.all.bind(next.core.reader);
     next.core.reader.all = (query) => {
