@@ -85,6 +85,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('workroom do', 'Carries out a command on an item', changeWorkroom),
   entry('workroom member', 'The people and agents of the team', changeWorkroom),
   entry('workroom board', 'Boards, their roles and conversations', changeWorkroom),
+  entry('workroom release', 'Takes a damaged stream into use again', changeWorkroom),
   entry('workroom verify', 'Proves the journal, without a host', proveWorkroom),
   entry('workroom export', 'Writes the journal for a proof elsewhere', proveWorkroom),
   entry('tasks list', 'Lists waiting tasks and next times', tasks),

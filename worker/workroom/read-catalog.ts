@@ -32,7 +32,8 @@ export async function readView(
     lastItems[entity.board.id] = row.last_item;
   }
   const quarantined = rows.filter((row) => row.quarantined === 1).map(({ stream }) => stream);
-  const items = 'item' in command && command.item !== undefined ? await readItems(reader, command, quarantined) : {};
+  const asked = command.kind === 'release' ? { item: command.stream.replace(/^item\//, '') } : command;
+  const items = 'item' in asked && asked.item !== undefined ? await readItems(reader, asked, quarantined) : {};
   return { team, boards, items, lastItems, quarantined };
 }
 

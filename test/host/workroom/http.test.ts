@@ -149,5 +149,11 @@ describe('Workroom over HTTP', () => {
     const refused = await host.call('POST', '/api/workroom/commands', { kind: 'comment', item: 'web-1', text: 'x' });
     assert.equal((refused.json['details'] as Json)['reason'], 'stream_quarantined');
     await command(host, { kind: 'comment', item: 'web-2', text: 'goes on' });
+
+    await command(host, { kind: 'release', stream: 'item/web-1', reason: 'looked at: the words are right' });
+    await command(host, { kind: 'comment', item: 'web-1', text: 'goes on, too' });
+    const again = await host.call('POST', '/api/workroom/verify', {});
+    assert.equal((again.json['faults'] as Json[])[0]?.['stream'], 'item/web-1');
+    await command(host, { kind: 'comment', item: 'web-1', text: 'still goes on' });
   });
 });

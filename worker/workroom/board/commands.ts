@@ -47,6 +47,7 @@ export type WorkCommand =
   | Each<'board.change', OfBoard & { readonly name?: string; readonly review?: boolean }>
   | Each<'board.archive', OfBoard>
   | Each<'role.grant' | 'role.revoke', OfBoard & OfMember & { readonly role: Role }>
+  | Each<'release', { readonly stream: string; readonly reason: string }>
   | Each<
       'conversation.bind' | 'conversation.unbind',
       OfBoard & { readonly endpoint: string; readonly conversation: string }
@@ -55,7 +56,18 @@ export type WorkCommand =
 export type CommandKind = WorkCommand['kind'];
 export type CommandOf<K extends CommandKind> = Extract<WorkCommand, { readonly kind: K }>;
 
-type Form = 'board' | 'item' | 'member' | 'blocker' | 'text' | 'name' | 'time' | 'flag' | 'role' | 'blockerKind';
+type Form =
+  | 'board'
+  | 'item'
+  | 'member'
+  | 'blocker'
+  | 'text'
+  | 'name'
+  | 'time'
+  | 'flag'
+  | 'role'
+  | 'blockerKind'
+  | 'stream';
 interface Shape {
   readonly needed: Readonly<Record<string, Form>>;
   readonly other: Readonly<Record<string, Form>>;
@@ -90,6 +102,7 @@ const SHAPES: Readonly<Record<CommandKind, Shape>> = {
   approve: ANSWER,
   deny: ANSWER,
   answer: ANSWER,
+  release: shape({ stream: 'stream', reason: 'text' }),
   'member.add': shape({ member: 'member' }, { binding: 'name' }),
   'member.link': LINK,
   'member.unlink': LINK,
@@ -108,6 +121,10 @@ const PATTERNS: Partial<Record<Form, { readonly pattern: RegExp; readonly expect
   board: { pattern: /^[a-z][a-z0-9]{0,15}$/, expected: 'a board: a-z and digits, at most 16, a letter first' },
   item: { pattern: /^[a-z][a-z0-9]{0,15}-[1-9][0-9]{0,9}$/, expected: 'an item such as web-7' },
   member: { pattern: /^[a-z][a-z0-9-]{0,31}$/, expected: 'a member: a-z, digits and "-", at most 32, a letter first' },
+  stream: {
+    pattern: /^(team|board\/[a-z][a-z0-9]{0,15}|item\/[a-z][a-z0-9]{0,15}-[1-9][0-9]{0,9})$/,
+    expected: 'a stream: team, board/<id> or item/<id>',
+  },
   blocker: { pattern: /^b[1-9][0-9]{0,5}$/, expected: 'a blocker such as b1' },
 };
 const MAX_NAME_BYTES = 512;

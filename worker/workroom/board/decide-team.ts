@@ -5,7 +5,7 @@ import { Drafts } from './drafts.ts';
 import { type Board, boardStream, type Decision, type Member, TEAM } from './model.ts';
 import { hasRole } from './rights.ts';
 
-export type TeamCommand = Exclude<WorkCommand, { readonly item: string } | { readonly kind: 'new' }>;
+export type TeamCommand = Exclude<WorkCommand, { readonly item: string } | { readonly kind: 'new' | 'release' }>;
 type MemberCommand = Extract<TeamCommand, { readonly kind: `member.${string}` }>;
 type BoardCommand = Exclude<TeamCommand, MemberCommand | { readonly kind: 'board.add' }>;
 

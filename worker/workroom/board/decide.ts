@@ -19,6 +19,7 @@ import { hasRole, isAssignee, isCreator, isOnBoard } from './rights.ts';
 
 export function decide(command: WorkCommand, deciding: Deciding): Decision {
   if (command.kind === 'new') return decideNew(command, deciding);
+  if (command.kind === 'release') return decideRelease(command, deciding);
   if (!('item' in command)) return decideTeam(command, deciding);
   const { view, actor } = deciding;
   const item = view.items[command.item];
@@ -27,6 +28,14 @@ export function decide(command: WorkCommand, deciding: Deciding): Decision {
   if (view.quarantined.includes(itemStream(item.id))) return quarantined(item.id);
   if (!isOnBoard(board, actor)) return refused('not_allowed', `${nameOf(actor)} has no role on board ${board.id}`);
   return decideItem(command, { ...deciding, item, board, drafts: new Drafts(deciding) });
+}
+
+/** Takes a damaged stream into use again, as it is shown now. */
+function decideRelease({ stream, reason }: CommandOf<'release'>, deciding: Deciding): Decision {
+  const { view, actor } = deciding;
+  if (!actor.isOperator) return refused('not_allowed', 'operators release a damaged stream');
+  if (!view.quarantined.includes(stream)) return refused('wrong_state', `${stream} is not kept from commands`);
+  return new Drafts(deciding).add(stream, 'stream.released', { texts: { reason } }).decided();
 }
 
 function decideNew(command: CommandOf<'new'>, deciding: Deciding): Decision {

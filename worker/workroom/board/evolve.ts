@@ -4,7 +4,7 @@ import type { Account, Blocker, Board, Fact, FactValue, Item, Member, Role, Team
 export const NO_TEAM: Team = { version: 0, members: {} };
 
 export function evolveTeam(team: Team, fact: Fact): Team {
-  const id = text(fact, 'member');
+  const id = optional(fact, 'member') ?? '';
   const before = team.members[id];
   const put = (member: Member): Team => ({ version: fact.version, members: { ...team.members, [id]: member } });
   switch (fact.kind) {
@@ -24,6 +24,8 @@ export function evolveTeam(team: Team, fact: Fact): Team {
     }
     case 'member.removed':
       return put({ ...known(before, fact), accounts: [], removed: true });
+    case 'stream.released':
+      return { ...team, version: fact.version };
     default:
       throw foreign(fact);
   }
@@ -51,6 +53,8 @@ export function evolveBoard(board: Board | undefined, fact: Fact): Board {
         ...('name' in fact.data ? { name: fact.texts['name'] } : {}),
         ...('review' in fact.data ? { review: fact.data['review'] === true } : {}),
       };
+    case 'stream.released':
+      return next;
     case 'board.archived':
       return { ...next, archived: true };
     case 'role.granted':
@@ -98,6 +102,7 @@ export function evolveItem(item: Item | undefined, fact: Fact): Item {
       ? { ...before, overdueAt: fact.at }
       : { ...before, blockers: withBlocker(before, id, (blocker) => ({ ...blocker, overdueAt: fact.at })) };
   }
+  if (fact.kind === 'stream.released') return before;
   if (fact.kind === 'item.stuck') return { ...before, stuckAt: fact.at };
   const next: Item = { ...before, touchedAt: fact.at, stuckAt: undefined };
   const comment = { by: fact.actor, at: fact.at, text: fact.texts['text'] };

@@ -140,7 +140,8 @@ export type FactKind =
   | 'item.overdue'
   | 'item.stuck'
   | 'blocker.added'
-  | 'blocker.resolved';
+  | 'blocker.resolved'
+  | 'stream.released';
 
 export type FactValue = string | number | boolean | null | readonly string[];
 

@@ -38,6 +38,7 @@ const COUNT_ITEM = 'UPDATE workroom_catalog SET last_item = ? WHERE stream = ? A
 const HOLD_STREAM = 'SELECT 1 FROM workroom_catalog WHERE stream = ? AND version = ?';
 const HOLD_NO_TEAM = "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM workroom_catalog WHERE stream = 'team')";
 const HOLD_WAITING = 'SELECT 1 WHERE (SELECT count(*) FROM workroom_needs WHERE needs = ?) = ?';
+const RELEASE = 'UPDATE workroom_catalog SET quarantined = 0 WHERE stream = ? AND quarantined = 1';
 const DELETE_NEEDS = 'DELETE FROM workroom_needs WHERE item = ?';
 const INSERT_NEED = 'INSERT INTO workroom_needs (item, blocker, needs) VALUES (?, ?, ?)';
 
@@ -61,7 +62,16 @@ export function append(before: View, facts: readonly Fact[], { command, remindin
   const statements = [
     ...holds(before, facts),
     ...facts.flatMap((fact, index) => eventStatements(fact, index, command)),
-    ...streams.flatMap((stream) => streamStatements({ before, view, stream, reminding, at: facts[0]?.at ?? 0 })),
+    ...streams.flatMap((stream) =>
+      streamStatements({
+        before,
+        view,
+        stream,
+        reminding,
+        at: facts[0]?.at ?? 0,
+        isReleased: facts.some((fact) => fact.stream === stream && fact.kind === 'stream.released'),
+      }),
+    ),
     ...dues.flatMap(({ statements: due }) => due),
   ];
   const times = dues.flatMap(({ at }) => at ?? []);
@@ -107,15 +117,18 @@ interface StreamChange {
   readonly stream: string;
   readonly reminding: Reminding;
   readonly at: number;
+  /** The stream was kept from commands, and this decision releases it. */
+  readonly isReleased: boolean;
 }
 
-function streamStatements({ before, view, stream, reminding, at }: StreamChange): Statement[] {
+function streamStatements({ before, view, stream, reminding, at, isReleased }: StreamChange): Statement[] {
   const entity = entityIn(view, stream);
   if (entity === undefined) throw new Error(`no fold of ${stream}`);
   const row = catalogRow({ stream, entity, at, reminding });
   const { kind, board, version, status, state, assignee, next_at, updated_at, data } = row;
   const versionBefore = versionIn(before, stream);
   const statements: Statement[] = [
+    ...(isReleased ? [{ sql: RELEASE, parameters: [stream], ...ONE }] : []),
     versionBefore === 0
       ? {
           sql: INSERT_ROW,

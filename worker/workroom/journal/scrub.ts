@@ -66,7 +66,18 @@ async function noteFaults(core: Core, { faults, ms, seq }: Found): Promise<void>
         }));
   for (const { fault, seq: place, stream } of faults)
     core.log.error({ fault, seq: place, stream }, 'the journal of the Workroom is damaged: svc workroom verify');
-  const streams = faults.flatMap(({ stream }) => stream ?? []);
+  // An operator has looked at the faults before a release.
+  const released = await core.reader.all(
+    sql
+      .selectFrom('workroom_events')
+      .select(({ fn }) => ['stream', fn.max('seq').as('seq')])
+      .where('kind', '=', 'stream.released')
+      .groupBy('stream'),
+  );
+  const releases = new Map(released.map((row) => [row.stream, row.seq]));
+  const streams = faults.flatMap(({ stream, seq: place }) =>
+    stream !== null && place > (releases.get(stream) ?? -1) ? [stream] : [],
+  );
   const quarantine = statement(
     sql.updateTable('workroom_catalog').set({ quarantined: 1 }).where('stream', 'in', streams),
   );

@@ -230,5 +230,6 @@ const TEXT_FIELDS = new Set(
     ['item.cancelled', 'text'],
     ['blocker.added', 'reason'],
     ['blocker.resolved', 'text'],
+    ['stream.released', 'reason'],
   ].flatMap(([kind = '', ...fields]) => fields.map((field) => `${kind} ${field}`)),
 );

@@ -210,7 +210,23 @@ const board: Command = {
   },
 };
 
-export const commands: Command[] = [doIt, member, board];
+const release: Command = {
+  noun: 'workroom',
+  verb: 'release',
+  args: '<stream>',
+  summary: 'Takes a stream with a damaged event into use again, as it is shown now',
+  options: [{ flags: '--reason <text>', description: 'Why; kept in the journal' }],
+  examples: ['svc workroom release item/web-7 --reason "compared with the backup of Monday"'],
+  async run(context, [stream], options) {
+    const name = textArgument(stream, '<stream>');
+    const reason = textOption(options, 'reason');
+    if (reason === undefined) throw new SvcError('usage', '--reason is missing');
+    await send(context, { kind: 'release', stream: name, reason });
+    return done(context, `${name} takes commands again`);
+  },
+};
+
+export const commands: Command[] = [doIt, member, board, release];
 
 async function send({ host }: CommandContext, command: Keys, ifVersion?: string): Promise<WorkAccepted> {
   const { body } = await (await host()).request('POST', '/api/workroom/commands', {
