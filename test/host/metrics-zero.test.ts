@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HTTP, running } from '../support/hosts/app-host.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
+import { until } from '../support/until.ts';
 
 const COUNTING = `import { definePlugin, t } from 'svc';
 export default definePlugin({ name: 'counting', setup(p) {
@@ -11,13 +12,28 @@ export default definePlugin({ name: 'counting', setup(p) {
 } });
 `;
 
+const JOBS = JSON.stringify({
+  version: 1,
+  jobs: [
+    {
+      id: 'tea',
+      cron: '0 16 * * *',
+      do: { say: { to: { endpoint: 'sandbox', conversation: 'x' }, text: 'tea' } },
+      missed: 'skip',
+    },
+  ],
+});
+
 describe('counters before the first event', () => {
   it('are 0 for each value of a closed set of labels', async (t) => {
-    const { call } = await running(t, {
-      project: temporaryProject(t, {
-        config: { http: HTTP, plugins: { sandbox: {}, counting: { use: './plugins/counting.js' } } },
-        plugins: { 'counting.js': COUNTING },
-      }),
+    const project = temporaryProject(t, {
+      config: { http: HTTP, plugins: { sandbox: {}, counting: { use: './plugins/counting.js' } } },
+      plugins: { 'counting.js': COUNTING },
+    });
+    project.write('data/schedule-jobs.json', JOBS);
+    const { call } = await running(t, { project });
+    await until(async () => (await call('GET', '/api/jobs')).text.includes('"tea"'), {
+      what: 'the job to be taken in',
     });
     const readiness = await call('GET', '/api/system/readiness');
     assert.equal(readiness.status, 200, readiness.text);
@@ -60,6 +76,10 @@ describe('counters before the first event', () => {
       `svc_reactions_dropped_total{${sandbox}}`,
       'svc_plugin_failures_total{plugin="root/counting"}',
       'svc_log_messages_total{level="fatal"}',
+      ...['done', 'failed', 'cancelled', 'skipped'].map(
+        (outcome) => `svc_job_runs_total{job="tea",outcome="${outcome}"}`,
+      ),
+      'svc_jobs_missed_total{job="tea"}',
       'svc_sse_slow_closes_total',
       'svc_http_auth_failures_total',
       'svc_commit_failures_total',
