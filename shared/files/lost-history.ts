@@ -63,12 +63,16 @@ export interface HistoryNote {
 /** Every note has this length, so that it overwrites the former one. */
 const NOTE_BYTES = 128;
 
-/** Never throws: a disk without room may take the next note. `isFirst`: the note is synced. */
+/**
+ * Never throws: a disk without room may take the next note. `isFirst`: the note is synced. A later note makes no mark where there is none: an operator
+ * has removed it, or the whole folder, and another host may begin there.
+ */
 export function noteHistoryEnd(file: string, note: HistoryNote, isFirst = false): void {
   const { epoch, seq, state = '', of = '', at = 0 } = note;
   const text = `${epoch}.${seq} ${state} ${of} ${new Date(at).toISOString()}`.padEnd(NOTE_BYTES - 1);
   try {
     const isThere = statSync(markOf(file), { throwIfNoEntry: false })?.isFile() === true;
+    if (!isThere && !isFirst) return;
     const mark = openSync(markOf(file), isThere ? 'r+' : 'wx', 0o600);
     try {
       writeSync(mark, `${text}\n`, 0);

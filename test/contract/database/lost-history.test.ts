@@ -37,6 +37,17 @@ async function stored(t: Cleanup, file: string): Promise<{ readonly epoch: strin
 const bytesOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 describe('a lost history', () => {
+  it('is not told by a host whose folder was removed: its next note makes no mark for another host there', (t) => {
+    const { path } = temporaryProject(t);
+    const file = join(path, '.svc', 'data.sqlite');
+    mkdirSync(dirname(file), { recursive: true });
+    const note = { epoch: 'e', seq: 3, state: 'open', of: '1-0', at: 0 } as const;
+    noteHistoryEnd(file, note);
+    assert.equal(notedHistory(file), undefined);
+    noteHistoryEnd(file, note, true);
+    assert.equal(notedHistory(file)?.seq, 3);
+  });
+
   for (const [what, log, lose] of [
     ['emptied after a clean end', '', (file: string) => truncateSync(file)],
     [

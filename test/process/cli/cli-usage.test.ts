@@ -13,7 +13,7 @@ const USAGE_ERRORS: readonly (readonly [string, RegExp])[] = [
   ['agents list', /^svc: unknown command 'agents'\n +known are .*runtime/],
   ['start', /^svc: unknown command 'start'; did you mean 'svc runtime start', or 'svc service start'\?\n$/],
   ['restrat', /^svc: unknown command 'restrat'; did you mean 'svc runtime restart'\?\n$/],
-  ['check', /^svc: unknown command 'check'; did you mean 'svc config check'\?\n$/],
+  ['check', /^svc: unknown command 'check'; did you mean 'svc jobs check', or 'svc config check'\?\n$/],
   ['run', /^svc: unknown command 'run'; did you mean 'svc runtime start'\?\n$/],
   ['runtime strat', /did you mean 'start'\?/],
   ['runtime', /^svc: svc runtime needs one of start, stop, restart, reload, status, logs\n$/],
