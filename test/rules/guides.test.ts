@@ -80,7 +80,9 @@ describe('the page of keys', () => {
 
 describe('the page of metrics', () => {
   it('names each metric of the host, and no other', () => {
-    const source = ['metrics.ts', 'job-metrics.ts'].map((name) => read(`worker/metrics/${name}`)).join('\n');
+    const source = ['metrics.ts', 'job-metrics.ts', 'workroom-metrics.ts']
+      .map((name) => read(`worker/metrics/${name}`))
+      .join('\n');
     const there = new Set([...source.matchAll(/'(svc_[a-z_]+)'/g)].map(([, name = '']) => name));
     const named = new Set(
       [...read('deploy/guide/monitor.md').matchAll(/`(svc_[a-z_]+)[`{]/g)].map(([, name = '']) => name),

@@ -33,6 +33,7 @@ import type { Jobs } from '../jobs/jobs.ts';
 import { jobMetrics } from '../metrics/job-metrics.ts';
 import { createMetrics, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
 import { readStoredFigures } from '../metrics/stored-figures.ts';
+import { workroomMetrics } from '../metrics/workroom-metrics.ts';
 import { expireGone } from '../outbox/expire-gone.ts';
 import { createOutboxAdmin } from '../outbox/outbox-admin.ts';
 import { DiskBudget } from '../readiness/disk-budget.ts';
@@ -118,6 +119,9 @@ export class Parts {
     this.housekeeping = this.#makeHousekeeping();
     this.metrics = this.#makeMetrics();
     jobMetrics(this.metrics.registry, () => this.jobs.figures());
+    workroomMetrics(this.metrics.registry, async () =>
+      this.facts.state === undefined ? undefined : this.workroom.figures(),
+    );
     this.pluginMetrics = new PluginMetrics(this.metrics.registry);
   }
 

@@ -5,6 +5,7 @@ import type { Timer } from '../../shared/time/clock.ts';
 import type { Core } from '../core/core.ts';
 import type { RunPart } from '../handling/run/run-part.ts';
 import type { WorkroomApi } from '../http/api/workroom-api.ts';
+import type { WorkroomFigures } from '../metrics/workroom-metrics.ts';
 import type { Workroom as WorkroomPart } from '../sdk/workroom.ts';
 import type { TimerService } from '../timers/timer-service.ts';
 
@@ -76,9 +77,11 @@ export class WorkroomHost {
     this.#timer?.cancel();
   }
 
-  /** The result of the last proof. Undefined before the first. */
-  get lastVerification(): Verification | undefined {
-    return this.#last;
+  /** For metrics. Undefined on a host that is no Workroom. */
+  async figures(): Promise<WorkroomFigures | undefined> {
+    if (this.api === undefined) return undefined;
+    const { readFigures } = await this.#load();
+    return readFigures(this.#deps.core, this.#last === undefined ? undefined : this.#last.faults.length === 0);
   }
 
   readonly #lazyApi: WorkroomApi = {
@@ -134,12 +137,14 @@ async function load(
   { core, config, timers, endpoint }: WorkroomDeps,
   proofs: { readonly verify: () => Promise<Verification>; readonly last: () => Verification | undefined },
 ) {
-  const { Workroom, workroomPart, createWorkroomAdmin, scrub, noteHead } = await import('../workroom/index.ts');
+  const { Workroom, workroomPart, createWorkroomAdmin, scrub, noteHead, readFigures } = await import(
+    '../workroom/index.ts'
+  );
   const settings = () => {
     const { stuckHours, remindHours, maxTextBytes } = config().workroom;
     return { stuckMs: stuckHours * HOUR_MS, remindMs: remindHours * HOUR_MS, maxTextBytes };
   };
   const workroom = new Workroom(core, settings, (at) => timers().expect(at));
   const admin = createWorkroomAdmin({ core, workroom, verify: proofs.verify, lastVerification: proofs.last, endpoint });
-  return { workroom, admin, part: workroomPart(core, workroom), scrub, noteHead };
+  return { workroom, admin, part: workroomPart(core, workroom), scrub, noteHead, readFigures };
 }

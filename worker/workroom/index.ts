@@ -1,5 +1,6 @@
 // What the host loads of the Workroom, as one import.
 export { createWorkroomAdmin } from './admin.ts';
+export { readFigures } from './figures.ts';
 export { noteHead } from './journal/head-note.ts';
 export { scrub } from './journal/scrub.ts';
 export { workroomPart } from './run-part.ts';

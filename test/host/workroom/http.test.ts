@@ -139,6 +139,9 @@ describe('Workroom over HTTP', () => {
     await command(host, { kind: 'new', board: 'web', title: 'Two' });
     const sound = await host.call('POST', '/api/workroom/verify', {});
     assert.deepEqual(sound.json['faults'], []);
+    const metrics = async (): Promise<string> => (await host.call('GET', '/api/metrics')).text;
+    assert.match(await metrics(), /^svc_workroom_items\{.*board="web",state="open".*\} 2$/m);
+    assert.match(await metrics(), /^svc_workroom_journal_ok\{.*\} 1$/m);
     withFile(host.project.path.concat('/.svc/data.sqlite'), (database) => {
       database.exec('DROP TRIGGER workroom_events_unchanged');
       database.exec("UPDATE workroom_events SET actor = 'member:eve' WHERE stream = 'item/web-1'");
@@ -146,6 +149,7 @@ describe('Workroom over HTTP', () => {
     const damaged = await host.call('POST', '/api/workroom/verify', {});
     const [fault] = damaged.json['faults'] as Json[];
     assert.deepEqual([fault?.['fault'], fault?.['stream']], ['changed', 'item/web-1']);
+    assert.match(await metrics(), /^svc_workroom_journal_ok\{.*\} 0$/m);
     const refused = await host.call('POST', '/api/workroom/commands', { kind: 'comment', item: 'web-1', text: 'x' });
     assert.equal((refused.json['details'] as Json)['reason'], 'stream_quarantined');
     await command(host, { kind: 'comment', item: 'web-2', text: 'goes on' });
