@@ -111,6 +111,14 @@ export class Workroom {
     const view = await readView(this.#core.reader, { kind: 'look', item });
     const found = view.items[item];
     const now = this.#core.clock.now();
+    if (view.quarantined.includes(itemStream(item))) {
+      const at = now + this.settings().remindMs;
+      await this.#core.writer.commit({
+        name: 'workroom.due',
+        statements: [takeDue(row), putDue({ ...dueRow(item), at })],
+      });
+      return this.#due(at);
+    }
     const drafts = new Drafts({ view, actor: HOST, now });
     for (const { kind, blocker, at } of found === undefined ? [] : announcements(found, this.settings())) {
       if (at > now) continue;
@@ -132,7 +140,7 @@ export class Workroom {
     if (times.length === 0) return [];
     const at = Math.min(...times);
     this.#due(at);
-    return [putDue({ id: `workroom/${item.id}`, kind: 'workroom', at, capability: null, lane: null, data: item.id })];
+    return [putDue({ ...dueRow(item.id), at })];
   }
 
   #planned(view: View, facts: readonly Fact[], command: CommandIdentity): Planned {
@@ -198,6 +206,10 @@ export class Workroom {
     return { ...base, type: 'workroom.member_changed', data: { change: kind, member: String(data['member']) } };
   }
 }
+
+/** One an item. */
+export const dueRow = (item: string) =>
+  ({ id: `workroom/${item}`, kind: 'workroom', capability: null, lane: null, data: item }) as const;
 
 function acceptedOf(view: View, stream: string): Accepted {
   const entity = entityIn(view, stream);

@@ -110,6 +110,23 @@ describe('work in a chat', () => {
     assert.match(stranger ?? '', /^Guest has no role on board web\. This account belongs to no member/);
   });
 
+  it('shows a board to its conversation and its members alone', async () => {
+    const bot = await startBoard();
+    await bot.person('ann', { in: 'web' }).says('/work new Home page');
+    for (const line of ['/work', '/work show web-1']) {
+      await bot.person('zoe').says(line);
+      await bot.person('zoe', { in: 'elsewhere' }).says(line);
+      await bot.person('ann').says(line);
+      await bot.person('zoe', { in: 'web' }).says(line);
+    }
+    const hidden = ['Nothing here.', 'There is no item web-1 for you here.'];
+    assert.deepEqual(bot.shown('dm-zoe'), hidden);
+    assert.deepEqual(bot.shown('elsewhere'), hidden);
+    const shown = ['web-1  Home page · open', '**web-1** Home page (open)'];
+    assert.deepEqual(bot.shown('dm-ann'), shown);
+    assert.deepEqual(bot.shown('web').slice(1), shown);
+  });
+
   it('announces a deadline that passes, once, and again after a day', async () => {
     const bot = await startBoard();
     await bot.person('ann', { in: 'web' }).says('/work new Home page');

@@ -66,7 +66,8 @@ export const work = definePlugin({
             return list(ctx, asked.filter, board?.id);
           case 'show': {
             const item = await ctx.workroom.item(asked.item);
-            if (item === undefined) throw userError(`There is no item ${asked.item}.`);
+            const isShown = item !== undefined && (await shownBoards(ctx)).includes(item.board);
+            if (!isShown) throw userError(`There is no item ${asked.item} for you here.`);
             return card(item, ctx.now());
           }
           case 'join': {
@@ -114,12 +115,22 @@ async function list(ctx: WorkCtx, filter: string, board: string | undefined): Pr
     throw userError(`Usage: /work ${USAGE['list']}`);
   const me = filter === 'mine' ? await ctx.workroom.me() : undefined;
   if (filter === 'mine' && me === undefined) throw userError(NO_MEMBER);
-  const items = await ctx.workroom.list({
-    ...(board === undefined ? {} : { board }),
+  const wanted = {
     ...(me === undefined ? {} : { assignee: me.id }),
     ...(STATES.includes(filter) ? { state: filter as WorkItem['state'] } : {}),
-  });
+  };
+  const items: WorkItem[] = [];
+  for (const one of board === undefined ? await shownBoards(ctx) : [board])
+    items.push(...(await ctx.workroom.list({ ...wanted, board: one })));
   return items.length === 0 ? 'Nothing here.' : items.map(lineOf).join('\n');
+}
+
+/** Boards that may be shown: the one of this conversation, and those on which the person who wrote has a role. */
+async function shownBoards(ctx: WorkCtx): Promise<readonly string[]> {
+  const [here, me, boards] = [await ctx.workroom.board(), await ctx.workroom.me(), await ctx.workroom.boards()];
+  return boards
+    .filter(({ id, roles }) => id === here?.id || (me !== undefined && (roles[me.id] ?? []).length > 0))
+    .map(({ id }) => id);
 }
 
 const NO_MEMBER =
