@@ -129,7 +129,7 @@ describe('a worker in the foreground that was killed', () => {
     assert.match(
       stdout,
       new RegExp(
-        `^ended +before \\S+ pid ${pid}, runtime ${runtimeId}, crashed: pid ${pid} ended without a word$`,
+        `^ended +unseen, the next one started \\S+: pid ${pid}, runtime ${runtimeId}, crashed: pid ${pid} ended without a word$`,
         'm',
       ),
     );
