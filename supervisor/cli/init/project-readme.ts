@@ -35,6 +35,9 @@ export function projectReadme({ name, kind, port, platforms, sample, svc }: Read
       ...(sample
         ? [['`plugins/`', 'the bot itself, TypeScript; `npm run build` compiles it to `dist/`'] as const]
         : []),
+      ...(sample && kind === 'workroom'
+        ? [['`data/schedule-jobs.json`', 'a job that tells the room `demo` each morning what is blocked'] as const]
+        : []),
       ...(isPacked ? [['`vendor/`', 'svc as a packed file, committed'] as const] : []),
       ['`.svc/`', 'the database and the log of the host; never committed'],
     ]),
@@ -47,7 +50,7 @@ export function projectReadme({ name, kind, port, platforms, sample, svc }: Read
 const BOARD =
   'A running host gets its board and its people by these. The second prints a line that ann types in the chat: `/work join <code>`. [The guide](node_modules/svc/deploy/guide/workroom.md) tells the rest.';
 const BOARD_COMMANDS = [
-  'npx svc workroom board add demo --name Demo',
+  'npx svc workroom board add demo --name Demo --conversation sandbox:room-demo',
   'npx svc workroom member add ann',
   'npx svc workroom board grant demo --role ann=owner',
 ];

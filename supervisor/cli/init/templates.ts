@@ -7,7 +7,7 @@ import { CONFIG_FILE, ENV_FILE } from '../../../shared/files/paths.ts';
 import { HELLO_PLUGIN, HELLO_TEST } from './hello-plugin.ts';
 import { type Platform, platformExample, platformKeys, platformVariables } from './platforms.ts';
 import { projectReadme } from './project-readme.ts';
-import { TICKETS_PLUGIN, TICKETS_TEST } from './tickets-plugin.ts';
+import { MORNING_JOBS, TICKETS_PLUGIN, TICKETS_TEST } from './tickets-plugin.ts';
 
 /** What `host.kind` says. */
 export const PROJECT_KINDS = ['bot', 'workroom'] as const;
@@ -86,6 +86,7 @@ function sampleOf({ sample, kind, webhookSecret }: Answers): Sample {
     files: [
       ['plugins/tickets/index.ts', TICKETS_PLUGIN],
       ['plugins/tickets/tickets.test.ts', TICKETS_TEST],
+      ['data/schedule-jobs.json', MORNING_JOBS],
     ],
     keys: '  tickets:\n    use: ./plugins/tickets\n    secret: ${GITHUB_SECRET}\n    board: demo\n',
     variables: `GITHUB_SECRET=${webhookSecret}\n`,
@@ -167,7 +168,8 @@ HTTP_TOKEN=${EXAMPLE_TOKEN}
 
 const GITIGNORE = `node_modules/
 dist/
-data/
+data/*
+!data/schedule-jobs.json
 .svc/
 .env
 .env.*

@@ -33,6 +33,24 @@ export default definePlugin({
 });
 `;
 
+/** A job that tells the board's room each morning what cannot go on. */
+export const MORNING_JOBS = `${JSON.stringify(
+  {
+    $schema: '../node_modules/svc/dist/schedule-jobs-schema.json',
+    version: 1,
+    jobs: [
+      {
+        id: 'blocked-items',
+        title: 'What cannot go on',
+        cron: '0 9 * * 1-5',
+        do: { command: { in: { endpoint: 'sandbox', conversation: 'room-demo' }, line: '/work list blocked' } },
+      },
+    ],
+  },
+  null,
+  2,
+)}\n`;
+
 export const TICKETS_TEST = `import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
