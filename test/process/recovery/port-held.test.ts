@@ -19,6 +19,7 @@ describe('a port that a stranger holds', () => {
       response.writeHead(404).end();
     });
     await new Promise<void>((resolve) => void stranger.listen(project.port, '127.0.0.1', resolve));
+    t.after(() => stranger.close());
 
     const before = await run('ingress', 'status');
     const first = await run('runtime', 'start', '--daemon');
@@ -26,7 +27,8 @@ describe('a port that a stranger holds', () => {
 
     assert.deepEqual([before.code, /nothing is running here/.test(before.stderr)], [1, true], before.stderr);
     assert.match(first.stdout, new RegExp(`^failed: port ${project.port} is held by pid ${process.pid}`));
-    assert.deepEqual([first.code, first.stderr], [1, '']);
+    assert.equal(first.code, 1);
+    assert.match(first.stderr, /^next: `svc runtime logs --level error` shows the cause[^\n]+\n$/);
     assert.equal(failed.code, 1);
     const { error } = JSON.parse(failed.stdout);
     assert.equal(error.code, 'not_running');
