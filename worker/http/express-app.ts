@@ -25,7 +25,7 @@ export interface AppParts extends GateParts {
 }
 
 /** Serves and answers one request. Never rejects. */
-export async function serveRequest(parts: AppParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serveRequest(parts: AppParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     await serve(parts, request, response);
   } catch (error) {

@@ -17,7 +17,7 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import { within } from '../../../shared/time/abort.ts';
 import { StaticFiles } from '../answer/static-files.ts';
 import type { HostApi } from '../api/host-api.ts';
-import { createExpressApp, serveRequest } from '../express-app.ts';
+import { createExpressApp } from '../express-app.ts';
 import { expressClasses } from '../express-classes.ts';
 import type { HttpLog } from '../log.ts';
 import { Authenticator } from '../request/authenticate.ts';
@@ -167,7 +167,6 @@ function createParts(
     server,
     answers,
     addresses: new ClientAddresses(app, log),
-    serve: (request, response) => void serveRequest(appParts, request, response), // never rejects
     newResponse: (request) => new Response(request),
   };
 }

@@ -29,8 +29,6 @@ export interface TrafficParts extends GateParts {
   readonly answers: OpenAnswers;
   readonly gate: StartGate;
   readonly isDraining: () => boolean;
-  /** Serves a request without Express around it. */
-  serve(request: IncomingMessage, response: ServerResponse): void;
   newResponse(request: IncomingMessage): ServerResponse;
 }
 
@@ -84,10 +82,8 @@ function readOn(server: Server, socket: Duplex, kept: readonly Buffer[]): void {
 /** Probes are answered at once. All other requests begin in their turn, once the host is up. */
 function requestListener(parts: TrafficParts, limits: ConnectionLimits, turns: RequestTurns): Handle {
   const { port, app, answers, gate, isDraining } = parts;
-  const begin: Handle = (request, response) => {
-    if (isDelivery(request, port)) parts.serve(request, response);
-    else app(request as Parameters<Express>[0], response as Parameters<Express>[1]);
-  };
+  const begin: Handle = (request, response) =>
+    app(request as Parameters<Express>[0], response as Parameters<Express>[1]);
   return (request, response) => {
     const { socket } = request;
     if (isClosing(socket)) return passOver(request);
@@ -142,7 +138,7 @@ function placeOf(
   return { of, lane: isLoopback(address) ? request.socket : clientOf(address) };
 }
 
-/** Deliveries of platforms come in floods and need nothing that Express adds, so they skip it. */
+/** Deliveries of platforms come in floods: they wait in turns of their own. */
 const isDelivery = ({ url = '' }: IncomingMessage, port: HostApi): boolean =>
   url.startsWith('/webhooks/', port.settings().base.length);
 
