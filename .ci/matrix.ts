@@ -127,9 +127,14 @@ function testOn(version: string, { suites, limitMs }: Round): Summary {
   return { ...summary, failures: failures.map((text) => `Node ${version}: ${text}`) };
 }
 
-const treeOf = (version: string): string => join(work, version, 'svc');
+function treeOf(version: string): string {
+  return join(work, version, 'svc');
+}
+
 /** There once everything of a version is installed and built. */
-const builtMark = (version: string): string => join(work, version, 'built');
+function builtMark(version: string): string {
+  return join(work, version, 'built');
+}
 
 /** Returns the step that failed, undefined if none did. */
 function install(version: string, limitMs: number): string | undefined {

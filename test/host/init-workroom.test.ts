@@ -10,6 +10,7 @@ import { TICKETS_PLUGIN } from '../../supervisor/cli/init/tickets-plugin.ts';
 import { testBot } from '../../worker/testing/index.ts';
 import { HTTP, running } from '../support/hosts/app-host.ts';
 import { init } from '../support/hosts/init-run.ts';
+import { importSource } from '../support/import-source.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 import { until } from '../support/until.ts';
 
@@ -32,10 +33,10 @@ describe('svc init --kind workroom', () => {
   });
 
   it('opens one item for an issue of GitHub, and none without the signature', async (t) => {
-    const file = join(temporaryProject(t).path, 'tickets.mjs');
+    const file = join(temporaryProject(t).path, 'tickets.ts');
     const sdk = pathToFileURL(join(import.meta.dirname, '../../worker/sdk/index.ts')).href;
     writeFileSync(file, TICKETS_PLUGIN.replace("'svc'", JSON.stringify(sdk)));
-    const { default: tickets } = (await import(pathToFileURL(file).href)) as { default: Parameters<typeof testBot>[0] };
+    const { default: tickets } = (await importSource(file)) as { default: Parameters<typeof testBot>[0] };
     const bot = await testBot(tickets, {
       config: { secret: SECRET },
       workroom: { boards: { demo: { members: { ann: 'owner' } } } },
