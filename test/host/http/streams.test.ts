@@ -62,7 +62,7 @@ describe('event streams over HTTP', () => {
 
   it('opens no more streams with one token than its limit, and counts them off', async (t) => {
     const server = await startHttp(t, { limits: { streamsPerToken: 2 } });
-    const sockets = [1, 2].map(() => connect(server.port, '127.0.0.1'));
+    const sockets = [1, 2].map(() => connect(server.port, '127.0.0.1').on('error', () => {}));
     for (const socket of sockets) {
       socket.on('error', () => {}).resume();
       socket.write(requestText('GET /api/events', [full]));
