@@ -1,5 +1,6 @@
 // Metrics of scheduled jobs. They are read from stored totals at each scrape, so they go on over restarts. Without jobs there is none.
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { sharedRead } from './shared-read.ts';
 
 export interface JobFigures {
   /** Of the jobs of the good set, and of removed ones that ran. `outcome` `missed` counts due times. `lastAt`: epoch milliseconds. */
@@ -19,14 +20,7 @@ const OUTCOMES = ['done', 'failed', 'cancelled', 'skipped'] as const;
 /** `read`: undefined while no job was ever there. */
 export function jobMetrics(registry: Registry, read: () => Promise<JobFigures | undefined>): void {
   const registers = [registry];
-  let reading: ReturnType<typeof read> | undefined;
-  // The metrics of one scrape share one read.
-  const figures = (): ReturnType<typeof read> => {
-    reading ??= read().finally(() => {
-      reading = undefined;
-    });
-    return reading;
-  };
+  const figures = sharedRead(read);
   new Counter({
     name: 'svc_job_runs_total',
     help: 'Runs of scheduled jobs by how they ended.',

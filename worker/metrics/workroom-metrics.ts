@@ -1,5 +1,6 @@
 // Metrics of the Workroom, read at each scrape. On a host that is none there is none.
 import { Gauge, type Registry } from 'prom-client';
+import { sharedRead } from './shared-read.ts';
 
 export interface WorkroomFigures {
   readonly items: readonly { readonly board: string; readonly state: string; readonly count: number }[];
@@ -14,14 +15,7 @@ export interface WorkroomFigures {
 /** `read`: undefined on a host that is no Workroom. */
 export function workroomMetrics(registry: Registry, read: () => Promise<WorkroomFigures | undefined>): void {
   const registers = [registry];
-  let reading: ReturnType<typeof read> | undefined;
-  // The metrics of one scrape share one read.
-  const figures = (): ReturnType<typeof read> => {
-    reading ??= read().finally(() => {
-      reading = undefined;
-    });
-    return reading;
-  };
+  const figures = sharedRead(read);
   new Gauge({
     name: 'svc_workroom_items',
     help: 'Items of the board by state.',

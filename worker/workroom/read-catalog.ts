@@ -1,13 +1,13 @@
 // Reads the catalog: the view that a command needs, and the lists that people see.
+import { SvcError } from '../../shared/svc-error.ts';
 import { sql } from '../database/statement.ts';
 import type { Reader } from '../database/unit.ts';
 import type { WorkCommand } from './board/commands.ts';
 import { NO_TEAM } from './board/evolve.ts';
-import type { ItemState } from './board/model.ts';
-import { type Board, type Item, itemStream, type Team, type View } from './board/model.ts';
+import { type Board, type Item, type ItemState, itemStream, type Team, type View } from './board/model.ts';
 import { entityOf } from './journal/catalog-rows.ts';
 
-/** Items that a dependency may lead to. Longer chains than this are refused as a circle would be. */
+/** Items that a new dependency may lead to. A longer chain is refused, since a circle could hide in it. */
 const MOST_ITEMS = 5_000;
 
 /** Team, boards, and the items that a command concerns: itself, what it needs, and what waits for it. */
@@ -64,6 +64,8 @@ async function readItems(
       (id) => items[id] === undefined,
     );
   }
+  if (wanted.length > 0)
+    throw new SvcError('invalid_request', `this dependency leads to more than ${MOST_ITEMS} items`);
   return items;
 }
 

@@ -138,6 +138,21 @@ describe('journal of the Workroom', () => {
     }
   });
 
+  it('ends an item although one that waits for it is damaged, and leaves the damaged one as it is', async (t) => {
+    const room = await teamRoom(t);
+    await room.do(ann, { kind: 'new', board: 'web', title: 'needed', assign: 'bob' });
+    await room.do(ann, { kind: 'new', board: 'web', title: 'waits' });
+    await room.do(cid, { kind: 'block', item: 'web-2', blocker: 'dependency', needs: 'web-1', reason: 'after it' });
+    await room.do(bob, { kind: 'start', item: 'web-1' });
+    await room.do(bob, { kind: 'submit', item: 'web-1' });
+    withFile(room.file, (database) =>
+      database.exec("UPDATE workroom_catalog SET quarantined = 1 WHERE stream = 'item/web-2'"),
+    );
+    const outcome = await room.do(eve, { kind: 'accept', item: 'web-1' });
+    assert.equal(outcome.kind, 'accepted');
+    assert.equal((await readItems(room)).get('web-2')?.state, 'blocked');
+  });
+
   it('does not change and does not shrink by SQL', async (t) => {
     const room = await teamRoom(t);
     withFile(room.file, (database) => {

@@ -46,10 +46,13 @@ export class Drafts {
     return this;
   }
 
-  /** An item that is done ends the blockers that waited for it, in the same decision. */
+  /**
+   * An item that is done ends the blockers that waited for it, in the same decision. A damaged item is left as it is: it takes no event, and must not
+   * keep the other from its end.
+   */
   freeDependents(needed: string): void {
     for (const item of Object.values(this.#deciding.view.items)) {
-      if (isEnded(item)) continue;
+      if (isEnded(item) || this.#deciding.view.quarantined.includes(itemStream(item.id))) continue;
       for (const blocker of openBlockers(item))
         if (blocker.kind === 'dependency' && blocker.needs === needed)
           this.addByHost(itemStream(item.id), 'blocker.resolved', { blocker: blocker.id, outcome: 'done' });
