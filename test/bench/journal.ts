@@ -118,7 +118,7 @@ async function openJournal(folder: string) {
   let turn = 0;
   return {
     file,
-    /** Comments on one item after the other, so that commands of a group meet on none. */
+    /** Sets the deadline of one item after the other, so that commands of a group do not meet on an item. */
     append: (count: number) =>
       sideBySide(count, () => {
         turn += 1;

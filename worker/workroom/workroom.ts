@@ -207,7 +207,7 @@ export class Workroom {
   }
 }
 
-/** One an item. */
+/** The due row of an item, without its time. Each item has one. */
 export const dueRow = (item: string) =>
   ({ id: `workroom/${item}`, kind: 'workroom', capability: null, lane: null, data: item }) as const;
 
