@@ -43,7 +43,7 @@ const TIMINGS = ['cron', 'at', 'every'] as const;
 const ACTIONS = ['say', 'command', 'agent', 'item'] as const;
 const TO_COME: Readonly<Record<string, string>> = {
   agent: 'is not there yet: this version of svc has no agents; use say or command',
-  item: 'is not there yet: this version of svc has no Workroom; use say or command',
+  item: 'is not there yet: use command with a line such as "/work new <title>"',
 };
 
 type Entry = Readonly<Record<string, unknown>>;

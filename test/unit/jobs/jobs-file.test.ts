@@ -78,7 +78,7 @@ const FAULTS: readonly (readonly [string, string, RegExp])[] = [
     fileWith({ ...JOB, do: { agent: {} } }),
     /do\.agent is not there yet: this version of svc has no agents; use say or command/,
   ],
-  ['an item', fileWith({ ...JOB, do: { item: {} } }), /do\.item is not there yet: this version of svc has no Workroom/],
+  ['an item', fileWith({ ...JOB, do: { item: {} } }), /do\.item is not there yet: use command with a line such as/],
   [
     'a place without conversation',
     fileWith({ ...JOB, do: { say: { to: { endpoint: 'a' }, text: 'b' } } }),
