@@ -65,6 +65,11 @@ export const ERRORS = {
   not_installed: kind('No service is installed', 404, EXIT.absent),
   schema_newer: kind('The state was written by a newer svc', 503),
   database_corrupt: kind('The database is damaged', 503),
+  // recovery
+  checkpoint_damaged: kind('The checkpoint is damaged', 409),
+  checkpoint_foreign: kind('The checkpoint is of another project', 409),
+  archive_refused: kind('The archive is not taken', 400),
+  downgrade_alone: kind('Older packages alone do not fit the state', 409),
   // definitions and handlers
   definition_invalid: kind('A plugin or adapter definition is invalid', 500),
   plugin_failed: kind('A plugin failed', 500),

@@ -30,6 +30,17 @@ export interface ProjectPaths {
   readonly reportsDir: string;
   /** Stdout of a worker under launchd, which has no log of its own. */
   readonly serviceLog: string;
+  /** Restore points, a folder each. */
+  readonly checkpointsDir: string;
+  /** States that a restore or a rollback has moved aside. */
+  readonly replacedDir: string;
+  readonly releasesDir: string;
+  /** Where `checkpoint verify` restores to. Anything in it may be removed. */
+  readonly rehearsalDir: string;
+  /** Numbers of checkpoints, releases and replaced states. In a file, because a restored database would turn them back. */
+  readonly recoveryNumbers: string;
+  /** Renames that a restore, a release or a rollback has decided and not finished. */
+  readonly pendingSwitch: string;
 }
 
 export function projectPaths(project: string): ProjectPaths {
@@ -52,5 +63,11 @@ export function projectPaths(project: string): ProjectPaths {
     runtimeLog: state('runtime.log'),
     reportsDir: state('reports'),
     serviceLog: state('service.log'),
+    checkpointsDir: state('checkpoints'),
+    replacedDir: state('replaced'),
+    releasesDir: state('releases'),
+    rehearsalDir: state('rehearsal'),
+    recoveryNumbers: state('recovery.json'),
+    pendingSwitch: state('switch.json'),
   };
 }
