@@ -68,6 +68,10 @@ export const releaseRecordSchema = Type.Object(
     after: orNull(versionSchema),
     /** The checkpoint that a rollback goes back to. */
     restorePoint: text,
+    /** Who keeps the host up, and so stops and starts it: `daemon`, `systemd`, `launchd`; for an image whatever runs it. */
+    owner: text,
+    /** SHA-256 of the tree that was checked; null before. */
+    tree: orNull(text),
     /** Ingress was paused before the release began, so `observe` leaves it paused. */
     wasPaused: Type.Boolean(),
     /** Results of the checks, by name: `install`, `doctor`, `build`, `test`, `once`, `migrate`. */

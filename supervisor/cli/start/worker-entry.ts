@@ -60,6 +60,10 @@ export function programFiles(env: Environment): ProgramFiles {
   };
 }
 
+/** Arguments of Node for the command line of this version, as a program of its own. */
+export const commandLine = (): readonly string[] =>
+  BUNDLED ? [beside('./cli.js')] : ['--import', import.meta.resolve('tsx'), beside('../main.ts')];
+
 /** Runs the worker in this process. Its exit code is the command's. */
 export async function runForeground(options: ForegroundOptions): Promise<void> {
   const worker = await import('../../../worker/main.ts');

@@ -28,6 +28,8 @@ const release = (state: ReleaseState, more: Partial<ReleaseRecord> = {}): Releas
   before: version,
   after: null,
   restorePoint: 'c1',
+  owner: 'daemon',
+  tree: null,
   wasPaused: false,
   results: {},
   windowUntil: null,
