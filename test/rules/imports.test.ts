@@ -40,6 +40,7 @@ const ROOMS = [
   'runtime',
   'engine',
   'sandbox',
+  'recovery',
   'host',
   'process',
   'testing',
@@ -175,6 +176,7 @@ const RULES: readonly Rule[] = [
   room('runtime', ['kysely', 'typebox'], ['tsx', 'chokidar', 'esbuild']),
   room('engine', ['kysely']),
   room('sandbox', ['kysely', 'typebox']),
+  room('recovery', ['kysely', 'typebox']),
   {
     name: 'composition',
     files: /^worker\/(host|process|testing)\/|^worker\/[^/]+\.ts$/,
