@@ -92,9 +92,16 @@ export class Engine {
       duplicate: (endpoint, conflict) => observer.duplicate?.(endpoint, conflict),
       shares: () => takers(this.endpoints, this.runtime.current),
     });
-    this.gate = new IngressGate(core, { changed: () => this.dispatcher.wake(), due: (at) => this.timers.expect(at) });
-    const disabled = () => disabledOwners(this.runtime.current?.loaded.config);
-    this.timers = new TimerService(core, disabled, () => this.inbox.room);
+    this.gate = new IngressGate(core, {
+      changed: () => this.#ingressChanged(),
+      due: (at) => this.timers.expect(at),
+      running: () => this.dispatcher.running,
+    });
+    this.timers = new TimerService(core, {
+      disabled: () => disabledOwners(this.runtime.current?.loaded.config),
+      room: () => this.inbox.room,
+      holds: () => this.gate.holds,
+    });
     this.files = options.files ?? new MediaFolder(core, options.mediaFolder);
     const files = new FileSource({
       store: this.files,
@@ -226,6 +233,12 @@ export class Engine {
       if (this.dispatcher.running > 0 || this.sender.running > 0) quiet = -1;
       await new Promise((resolve) => setImmediate(resolve));
     }
+  }
+
+  /** Something may begin, or nothing may any more. */
+  #ingressChanged(): void {
+    this.dispatcher.wake();
+    this.timers.wake();
   }
 
   readonly decide = (decided: Decided, commit: () => Promise<UnitAnswer>): Promise<UnitAnswer> =>

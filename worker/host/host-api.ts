@@ -118,7 +118,10 @@ export function createHostApi(deps: HostApiDeps): HostApi {
       pluginRoute: createPluginRoutes({
         context: engine.context,
         generation: () => runtime.current,
-        admit: deps.admit,
+        admit: () => {
+          deps.admit();
+          gate.refuseWhenPaused();
+        },
         decide: engine.decide,
         failed: (failed) => engine.pluginFailed(failed),
       }),
