@@ -21,6 +21,7 @@ import { isForNobody } from '../handling/plan/plan.ts';
 import type { ContextDeps } from '../handling/run/context.ts';
 import type { PluginFailed } from '../handling/run/failure.ts';
 import { StateTurns } from '../handling/run/state-turns.ts';
+import { UnderWay } from '../handling/run/under-way.ts';
 import { UnspentAttempts } from '../handling/unspent-attempts.ts';
 import { type ClaimedItem, createDispatcher, type ItemOutcome } from '../inbox/dispatcher.ts';
 import { Inbox } from '../inbox/inbox.ts';
@@ -152,6 +153,7 @@ export class Engine {
       core,
       files,
       turns: new StateTurns(core.clock),
+      underWay: new UnderWay(),
       logger: ({ id, slot }, of) => scopedLog(core.log, { plugin: `root/${slot}`, capability: id, ...of }),
       typing: (endpoint, conversation) => typing(this.endpoints.get(endpoint), conversation),
     };
