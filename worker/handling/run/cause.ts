@@ -8,8 +8,8 @@ export interface Cause {
   readonly id: string;
   readonly receivedAt: number;
   readonly attempt: number;
-  /** A scheduled job runs this command. It counts as an operator. */
-  readonly isOfJob?: true;
+  /** Id of the scheduled job that runs this. It counts as an operator. */
+  readonly job?: string;
   /** The chat of an arrival. `message` is the platform's id of the message that was written, edited or pressed. */
   readonly chat:
     | { readonly user: User; readonly conversation: Conversation; readonly endpoint: string; readonly message?: string }

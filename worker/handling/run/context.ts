@@ -266,7 +266,7 @@ function laneOfTask(generation: GenerationView, id: string, data: unknown): stri
 /** A part that makes effects is a function of the run; others are the same for every run of the generation. */
 function partsOf(generation: GenerationView, run: Omit<RunSurface, 'isOperator'>): Readonly<Record<string, unknown>> {
   const user = run.cause.chat?.user;
-  const isOperator = run.cause.isOfJob === true || (user !== undefined && generation.commands.isOperator(user));
+  const isOperator = run.cause.job !== undefined || (user !== undefined && generation.commands.isOperator(user));
   const surface = { ...run, isOperator };
   return Object.fromEntries(
     run.capability.uses.map((name) => {
