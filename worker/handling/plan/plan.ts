@@ -204,6 +204,12 @@ export function causeOf(row: InboxRow, payload: Payload | undefined, attempt: nu
     receivedAt,
     attempt,
     ...(payload.origin === 'job' ? { job: person.id.replace(/^job\//, '') } : {}),
-    chat: { user, conversation, endpoint, ...('message' in arrival ? { message: arrival.message } : {}) },
+    chat: {
+      user,
+      conversation,
+      endpoint,
+      ...('message' in arrival ? { message: arrival.message } : {}),
+      ...('replyTo' in arrival && arrival.replyTo !== undefined ? { replyTo: arrival.replyTo } : {}),
+    },
   };
 }
