@@ -12,6 +12,7 @@ import { newRuntimeId, type ProjectId } from '../../shared/identifiers.ts';
 import { MOST_PAGE_ITEMS, MOST_REASON_CHARACTERS } from '../../shared/item-limits.ts';
 import { SecretRegistry } from '../../shared/log/redaction.ts';
 import { noFailpoint } from '../../shared/process/failpoints.ts';
+import { refusePendingSwitch } from '../../shared/recovery/switch.ts';
 import type { Database } from '../../shared/sqlite.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { systemClock } from '../../shared/time/clock.ts';
@@ -78,6 +79,7 @@ export interface ManyChange {
 
 /** Undefined if there is no database. Throws if this version of svc cannot read it. */
 export function openStoredItems({ project, environment }: StoredItemsOptions): StoredItems | undefined {
+  refusePendingSwitch(project);
   const { filename, secrets } = readStatePlace({ project, mode: 'development', environment });
   const file = resolve(project, filename);
   const schema = readStoredSchema(file); // before SQLite opens it: closing a descriptor of the file drops this process's POSIX locks on it
@@ -135,6 +137,7 @@ interface Place {
 }
 
 async function reading<T>(place: Place, ask: (stores: Stores) => Promise<T>): Promise<T> {
+  refusePendingSwitch(place.paths.project);
   const reader = readerOf(place);
   try {
     return await ask(storesOver(place, reader, NO_WRITER));
@@ -160,6 +163,7 @@ async function writing<T>(place: Place, ask: (stores: Stores) => Promise<T>): Pr
   const lock = lockUnlessHeld(place.paths);
   const reader = readerOf(place);
   try {
+    refusePendingSwitch(place.paths.project); // decided before the lock was free
     const writer = await outsideWriter({ ...place, reader, isAlone: lock !== undefined });
     return await ask(storesOver(place, reader, writer));
   } finally {
