@@ -77,6 +77,7 @@ const RULES: readonly Rule[] = [
     local: /^shared\//,
     packages: ['ajv', 'ajv-formats', 'typebox', 'yaml'],
   },
+  { name: 'shared/recovery', files: /^shared\/recovery\//, local: /^shared\//, packages: ['typebox'] },
   { name: 'shared/time', files: /^shared\/time\//, local: /^shared\//, packages: [], lazyPackages: ['croner'] },
   { name: 'shared', files: /^shared\//, local: /^shared\//, packages: ['better-sqlite3', 'pino'] },
   {
@@ -285,6 +286,11 @@ describe('import rules', () => {
     );
     assert.deepEqual(
       [...new Set(folders)].filter((folder) => count(folder) > 20),
+      [],
+    );
+    const tests = sourceFiles(['test']).map(({ path }) => path.slice(0, path.lastIndexOf('/')));
+    assert.deepEqual(
+      [...new Set(tests)].filter((folder) => tests.filter((name) => name === folder).length > 20),
       [],
     );
   });
