@@ -10,6 +10,8 @@ import { trySqlite } from '../shared/sqlite.ts';
 import { coerceError } from '../shared/svc-error.ts';
 import type { StoredSchema } from './database/stored-schema.ts';
 import type { StoredItems, StoredItemsOptions } from './host/stored-items.ts';
+import type { Made } from './recovery/checkpoint/make-checkpoint.ts';
+import type { StoppedOptions } from './recovery/checkpoint/make-stopped.ts';
 import type {
   CheckedProject,
   CheckOptions,
@@ -34,6 +36,8 @@ export interface TaskModule {
   openStoredItems(options: StoredItemsOptions): Promise<StoredItems | undefined>;
   /** Proves the journal of the Workroom in the database file, or of an export. */
   verifyWorkroom(options: VerifyOptions): Promise<Verified>;
+  /** A checkpoint of a stopped host. */
+  makeStopped(options: StoppedOptions): Promise<Made>;
   /** Files that others can change, of the project and of its plugins. No code of plugins runs. */
   untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]>;
   /** Plugins that are missing or outdated. No code of plugins runs. */
@@ -101,6 +105,10 @@ export const openStoredItems: TaskModule['openStoredItems'] = async (options) =>
 /** Throws what the configuration throws, and `not_found` where there is no database. */
 export const verifyWorkroom: TaskModule['verifyWorkroom'] = async (options) =>
   (await import('./workroom/journal/verify-stored.ts')).verifyStored(options);
+
+/** Throws what the configuration throws, `already_running` beside a worker, and `not_found` without a database. */
+export const makeStopped: TaskModule['makeStopped'] = async (options) =>
+  (await import('./recovery/checkpoint/make-stopped.ts')).makeStopped(options);
 
 export async function untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]> {
   const files = await import('./runtime/loading/untrusted-files.ts');

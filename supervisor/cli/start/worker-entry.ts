@@ -84,6 +84,12 @@ export const verifyWorkroom: TaskModule['verifyWorkroom'] = async (options) => {
   return tasks.verifyWorkroom(options);
 };
 
+/** A checkpoint of a stopped host. No plugin code runs. */
+export const makeStopped: TaskModule['makeStopped'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.makeStopped(options);
+};
+
 /** Project files that other users can change. No plugin code runs. */
 export const untrustedFiles: TaskModule['untrustedFiles'] = async (options) => {
   const tasks: TaskModule = await import('../../../worker/task.ts');
