@@ -12,12 +12,10 @@ import {
   rmSync,
 } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { CONFIG_FILE, DATA_DIR, ENV_FILE, STATE_DIR } from '../../../shared/files/paths.ts';
+import { CONFIG_FILE, STAYING } from '../../../shared/files/paths.ts';
 import { type ReleaseRecord, releaseFolder } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 
-/** Entries of a project that a release leaves where they are. */
-export const STAYING: ReadonlySet<string> = new Set([STATE_DIR, DATA_DIR, ENV_FILE, '.git']);
 const MODULES = 'node_modules';
 const LOCKFILE = 'package-lock.json';
 
@@ -97,12 +95,6 @@ function copyFolder(from: string, target: string): void {
     });
   }
 }
-
-/** Names of the entries of a tree, and of the project without those that stay. */
-export const entriesOf = (folder: string): readonly string[] =>
-  readdirSync(folder)
-    .filter((entry) => !STAYING.has(entry))
-    .sort();
 
 /** SHA-256 over paths and contents, without installed packages: it tells whether a tree still is the one that was checked. */
 export function hashOfTree(folder: string): string {

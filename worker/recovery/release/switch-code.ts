@@ -1,0 +1,54 @@
+// Exchanges the code of a project in one switch: what is there moves to a folder of the release, the other tree comes. State, data and secrets stay.
+//
+// Whoever calls this has stopped the host. Afterwards its own files lie in the folder of the release, so nothing more of it may be loaded.
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { syncFolder } from '../../../shared/files/atomic-file.ts';
+import { projectPaths, STAYING } from '../../../shared/files/paths.ts';
+import { ensureStateFolder } from '../../../shared/files/state-folder.ts';
+import { decideSwitch, finishSwitch, type Rename } from '../../../shared/recovery/switch.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import { lockWriter } from '../../database/writer-lock.ts';
+
+export interface CodeSwitch {
+  readonly project: string;
+  /** Name of the release. */
+  readonly name: string;
+  /** Absolute folders: the one that the present code moves to, and the tree that comes. */
+  readonly aside: string;
+  readonly comes: string;
+}
+
+/** Entries of the project that belong to its code. */
+export const codeEntries = (folder: string): readonly string[] =>
+  readdirSync(folder)
+    .filter((entry) => !STAYING.has(entry))
+    .sort();
+
+/** The renames of the code, and the folder that is empty behind them. The folder for the present code is made, and on the disk. */
+export function codeRenames({ project, aside, comes }: CodeSwitch): {
+  readonly renames: readonly Rename[];
+  readonly leftovers: readonly string[];
+} {
+  if (!existsSync(comes))
+    throw new SvcError('refused', `${comes} is gone: there is no code to switch to`, { hint: 'svc release check' });
+  mkdirSync(aside, { recursive: true, mode: 0o700 });
+  syncFolder(join(aside, '..'));
+  const inside = (path: string): string => relative(project, path);
+  const left = codeEntries(project).map((entry) => ({ from: entry, to: inside(join(aside, entry)) }));
+  const came = codeEntries(comes).map((entry) => ({ from: inside(join(comes, entry)), to: entry }));
+  return { renames: [...left, ...came], leftovers: [inside(comes)] };
+}
+
+/** Throws `already_running` and `switch_pending`. */
+export function switchCode(of: CodeSwitch): void {
+  const paths = projectPaths(of.project);
+  ensureStateFolder(paths.stateDir);
+  const lock = lockWriter(paths);
+  try {
+    decideSwitch(of.project, { purpose: 'release', names: { release: of.name }, ...codeRenames(of) });
+    finishSwitch(of.project);
+  } finally {
+    lock.close();
+  }
+}
