@@ -12,7 +12,7 @@ import { newRuntimeId, type ProjectId } from '../../shared/identifiers.ts';
 import { MOST_PAGE_ITEMS, MOST_REASON_CHARACTERS } from '../../shared/item-limits.ts';
 import { SecretRegistry } from '../../shared/log/redaction.ts';
 import { noFailpoint } from '../../shared/process/failpoints.ts';
-import { refusePendingSwitch } from '../../shared/recovery/switch.ts';
+import { refusePendingSwitch } from '../../shared/recovery/pending-switch.ts';
 import type { Database } from '../../shared/sqlite.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { systemClock } from '../../shared/time/clock.ts';
@@ -163,7 +163,6 @@ async function writing<T>(place: Place, ask: (stores: Stores) => Promise<T>): Pr
   const lock = lockUnlessHeld(place.paths);
   const reader = readerOf(place);
   try {
-    refusePendingSwitch(place.paths.project); // decided before the lock was free
     const writer = await outsideWriter({ ...place, reader, isAlone: lock !== undefined });
     return await ask(storesOver(place, reader, writer));
   } finally {

@@ -18,7 +18,8 @@ const PAGE = 500;
 export function stateOf(database: Database): State {
   const known = new Map<string, ReadonlySet<string>>();
   const columns = (table: string): ReadonlySet<string> => {
-    const found = known.get(table) ?? new Set(database.pragma(`table_info(${table})`).map(nameOf));
+    const found =
+      known.get(table) ?? new Set((database.pragma(`table_info(${table})`) as Row[]).map(({ name }) => String(name)));
     known.set(table, found);
     return found;
   };
@@ -49,8 +50,6 @@ export function stateOf(database: Database): State {
     query: (text) => database.prepare(text).all() as Row[],
   };
 }
-
-const nameOf = (column: unknown): string => (column as { readonly name: string }).name;
 
 /** A keyed read that is compiled once. */
 export function prepareRead(state: State, table: string, where: string): (...parameters: unknown[]) => Row | undefined {
