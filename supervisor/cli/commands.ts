@@ -77,6 +77,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     () => import('./commands/checkpoint/restore.ts'),
   ),
   entry('checkpoint show', 'Shows one checkpoint', readCheckpoints),
+  entry('checkpoint prune', 'Removes old checkpoints', () => import('./commands/checkpoint/prune.ts')),
   entry('inbox list', 'Lists items of the inbox', inbox),
   entry('inbox show', 'Shows one item', inbox),
   entry('inbox replay', 'Puts a dead item back in line', inbox),

@@ -85,7 +85,8 @@ const RULES: readonly Rule[] = [
   {
     name: 'worker entry of the CLI',
     files: /^supervisor\/cli\/start\/worker-entry\.ts$/,
-    local: /^(shared|supervisor\/cli|worker\/(main|task|host\/app-options|host\/stored-items|runtime\/once-types)\.ts)/,
+    local:
+      /^(shared|supervisor\/cli|worker\/(main|task|host\/app-options|host\/stored-(items|ingress|place)|runtime\/once-types)\.ts)/,
     packages: [],
   },
   {
@@ -178,7 +179,7 @@ const RULES: readonly Rule[] = [
   room('runtime', ['kysely', 'typebox'], ['tsx', 'chokidar', 'esbuild']),
   room('engine', ['kysely']),
   room('sandbox', ['kysely', 'typebox']),
-  room('recovery', ['kysely']),
+  room('recovery', ['kysely', 'typebox']),
   {
     name: 'composition',
     files: /^worker\/(host|process|testing)\/|^worker\/[^/]+\.ts$/,

@@ -2,7 +2,7 @@
 import type { IngressPreview, IngressStatus } from '../../shared/api/runtime.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { IngressApi } from '../http/api/ingress-api.ts';
-import { readDueTasks, readOpenSends, readParked } from '../ingress/ingress-status.ts';
+import { readDueTasks, readParked, readWork } from '../ingress/ingress-status.ts';
 import { previewDue } from '../jobs/due-plan.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 
@@ -19,22 +19,17 @@ export function createIngressApi(engine: Engine, jobs: Pick<Jobs, 'scheduler'>):
 }
 
 async function statusOf({ core, gate, dispatcher, runtime, context }: Engine): Promise<IngressStatus> {
-  const sends = await readOpenSends(core.reader);
-  const parked = await gate.parked();
   const generations = [...(runtime.current === undefined ? [] : [runtime.current]), ...runtime.draining];
-  // A running item counts until its decision is stored, which is later than the end of its handler.
-  const isRunning = dispatcher.running > 0 || generations.some(({ running }) => running > 0);
-  const open = sends.filter((account) => account.open > 0);
-  return {
-    ...gate.known(),
-    quiet: !isRunning && open.length === 0,
+  const parked = await gate.parked();
+  const work = await readWork(core.reader, {
     parked,
-    waitingSends: sends.reduce((sum, { waiting }) => sum + waiting, 0),
+    // A running item counts until its decision is stored, which is later than the end of its handler.
+    isRunning: dispatcher.running > 0 || generations.some(({ running }) => running > 0),
     handlers: context.underWay.handlers
       .slice(0, MOST_HANDLERS)
       .map(({ since, ...handler }) => ({ ...handler, since: new Date(since).toISOString() })),
-    sends: open.map(({ endpoint, open: count }) => ({ endpoint, count })),
-  };
+  });
+  return { ...gate.known(), ...work };
 }
 
 async function previewOf(

@@ -1,16 +1,17 @@
 // What still runs during a pause of ingress, and what its end would begin. Both are read from the stored rows.
+import type { IngressState, IngressStatus } from '../../shared/api/runtime.ts';
 import { isOpen } from '../database/open-rows.ts';
 import { sql } from '../database/statement.ts';
 import type { Reader } from '../database/unit.ts';
 
 /** Sends that have not ended, by account. `waiting`: their next attempt has a time. */
-export interface OpenSends {
+interface OpenSends {
   readonly endpoint: string;
   readonly open: number;
   readonly waiting: number;
 }
 
-export async function readOpenSends(reader: Reader): Promise<readonly OpenSends[]> {
+async function readOpenSends(reader: Reader): Promise<readonly OpenSends[]> {
   const rows = await reader.all(
     sql
       .selectFrom('outbox')
@@ -26,6 +27,25 @@ export async function readOpenSends(reader: Reader): Promise<readonly OpenSends[
     accounts.set(endpoint, account);
   }
   return [...accounts].map(([endpoint, counts]) => ({ endpoint, ...counts }));
+}
+
+interface Works extends Pick<IngressStatus, 'parked' | 'handlers'> {
+  /** An item or a request to a route of a plugin is under way. */
+  readonly isRunning: boolean;
+}
+
+export async function readWork(
+  reader: Reader,
+  { isRunning, ...works }: Works,
+): Promise<Omit<IngressStatus, keyof IngressState>> {
+  const sends = await readOpenSends(reader);
+  const open = sends.filter((account) => account.open > 0);
+  return {
+    quiet: !isRunning && open.length === 0,
+    waitingSends: sends.reduce((sum, { waiting }) => sum + waiting, 0),
+    sends: open.map(({ endpoint, open: count }) => ({ endpoint, count })),
+    ...works,
+  };
 }
 
 /** Items that have not ended, by account or handler, and by kind. */

@@ -2,6 +2,8 @@
 import { type DueTimes, dueTimes } from '../../shared/jobs/due-times.ts';
 import { jitterOf } from '../../shared/jobs/jitter.ts';
 import { type Job, timingDigest } from '../../shared/jobs/job.ts';
+import { checkJobs } from '../../shared/jobs/jobs-file.ts';
+import { readMeta } from '../database/project-state.ts';
 import type { Reader } from '../database/unit.ts';
 import { listDues } from './backlog.ts';
 import { rowDigest } from './job-item.ts';
@@ -10,6 +12,8 @@ import { type DueStep, planDues } from './missed.ts';
 import { Slices } from './slices.ts';
 
 const LATE_MS = 60_000;
+/** Key of the stored jobs file that was taken in last. */
+export const GOOD_SET = 'jobs';
 
 /** A job with its due times. */
 export interface Scheduled {
@@ -58,6 +62,17 @@ export async function planOf(
   });
   const isWhole = dues.length === listed.dues.length;
   return { steps, future: (isWhole ? listed.next : undefined) ?? times.next(dues.at(-1) ?? due) };
+}
+
+/** The jobs of the good set as it is stored. Empty if there is none. */
+export async function readGoodSet(
+  reader: Reader,
+  when: { readonly zone: string; readonly now: number },
+): Promise<ReadonlyMap<string, Scheduled>> {
+  const text = await readMeta(reader, GOOD_SET);
+  const checked = text === undefined ? undefined : await checkJobs(text, when);
+  const jobs = checked?.kind === 'valid' ? checked.document.jobs : [];
+  return new Map(await Promise.all(jobs.map(async (job) => [job.id, await scheduledOf(job, when.zone)] as const)));
 }
 
 /** Runs that are due, and due times that count as missed. */

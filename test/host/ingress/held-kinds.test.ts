@@ -1,11 +1,11 @@
 // A pause of ingress holds whatever begins an effect, in both modes; the end of the pause begins each once, in order.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { pausedState } from '../../../../worker/ingress/stored-pause.ts';
-import type { Outgoing } from '../../../../worker/sdk/index.ts';
-import { defineEvent, definePlugin, retryLater, t } from '../../../../worker/sdk/index.ts';
-import { MemoryPlatform } from '../../../support/accounts/memory-platform.ts';
-import { type EngineHost, engineHost } from '../../../support/hosts/engine-host.ts';
+import { pausedState } from '../../../worker/ingress/stored-pause.ts';
+import type { Outgoing } from '../../../worker/sdk/index.ts';
+import { defineEvent, definePlugin, retryLater, t } from '../../../worker/sdk/index.ts';
+import { MemoryPlatform } from '../../support/accounts/memory-platform.ts';
+import { type EngineHost, engineHost } from '../../support/hosts/engine-host.ts';
 
 const MINUTE = 60_000;
 const OUT = { endpoint: 'memory~a', id: '#out' };
