@@ -6,6 +6,7 @@ import { newRuntimeId } from '../shared/identifiers.ts';
 import { createLog } from '../shared/log/logger.ts';
 import { SecretRegistry } from '../shared/log/redaction.ts';
 import { EXIT } from '../shared/process/exit-codes.ts';
+import type { Switch } from '../shared/recovery/switch.ts';
 import { trySqlite } from '../shared/sqlite.ts';
 import { coerceError } from '../shared/svc-error.ts';
 import type { StoredSchema } from './database/stored-schema.ts';
@@ -15,6 +16,8 @@ import type { StoredPlaceOptions } from './host/stored-place.ts';
 import type { Made } from './recovery/checkpoint/make-checkpoint.ts';
 import type { StoppedOptions } from './recovery/checkpoint/make-stopped.ts';
 import type { Pruned, StoredPruneOptions } from './recovery/checkpoint/remove-checkpoints.ts';
+import type { RestorePlan } from './recovery/restore/plan.ts';
+import type { Restored, RestoreOptions, RestoreRequest } from './recovery/restore/restore.ts';
 import type {
   CheckedProject,
   CheckOptions,
@@ -43,6 +46,12 @@ export interface TaskModule {
   verifyWorkroom(options: VerifyOptions): Promise<Verified>;
   /** A checkpoint of a stopped host. */
   makeStopped(options: StoppedOptions): Promise<Made>;
+  /** What a restore would do. */
+  readRestorePlan(request: RestoreRequest): Promise<RestorePlan>;
+  /** Restores the state of a stopped host. */
+  restore(options: RestoreOptions): Promise<Restored>;
+  /** Finishes a switch that was decided; undefined if there is none. */
+  finishPending(project: string): Promise<Switch | undefined>;
   /** Removes checkpoints by the keys of `recovery`. */
   pruneStored(options: StoredPruneOptions): Promise<Pruned>;
   /** Files that others can change, of the project and of its plugins. No code of plugins runs. */
@@ -120,6 +129,16 @@ export const verifyWorkroom: TaskModule['verifyWorkroom'] = async (options) =>
 /** Throws what the configuration throws, `already_running` beside a worker, and `not_found` without a database. */
 export const makeStopped: TaskModule['makeStopped'] = async (options) =>
   (await import('./recovery/checkpoint/make-stopped.ts')).makeStopped(options);
+
+export const readRestorePlan: TaskModule['readRestorePlan'] = async (request) =>
+  (await import('./recovery/restore/restore.ts')).readRestorePlan(request);
+
+/** Throws `already_running` beside a worker, and what refuses the restore: then nothing was changed. */
+export const restore: TaskModule['restore'] = async (options) =>
+  (await import('./recovery/restore/restore.ts')).restore(options);
+
+export const finishPending: TaskModule['finishPending'] = async (project) =>
+  (await import('./recovery/restore/restore.ts')).finishPending(project);
 
 /** Throws what the configuration throws, and `conflict` while a checkpoint is made. */
 export const pruneStored: TaskModule['pruneStored'] = async (options) =>

@@ -71,6 +71,11 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('ingress status', 'Says whether deliveries are taken', ingress),
   entry('checkpoint create', 'Makes a restore point', () => import('./commands/checkpoint/create.ts')),
   entry('checkpoint list', 'Lists checkpoints, needs no host', readCheckpoints),
+  entry(
+    'checkpoint restore',
+    'Restores the state of a checkpoint; the host is stopped',
+    () => import('./commands/checkpoint/restore.ts'),
+  ),
   entry('checkpoint show', 'Shows one checkpoint', readCheckpoints),
   entry('checkpoint prune', 'Removes old checkpoints', () => import('./commands/checkpoint/prune.ts')),
   entry('inbox list', 'Lists items of the inbox', inbox),

@@ -100,6 +100,24 @@ export const makeStopped: TaskModule['makeStopped'] = async (options) => {
   return tasks.makeStopped(options);
 };
 
+/** What a restore would do. No plugin code runs. */
+export const readRestorePlan: TaskModule['readRestorePlan'] = async (request) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.readRestorePlan(request);
+};
+
+/** Restores the state of a stopped host. No plugin code runs. */
+export const restore: TaskModule['restore'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.restore(options);
+};
+
+/** Finishes a switch that was decided. */
+export const finishPending: TaskModule['finishPending'] = async (project) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.finishPending(project);
+};
+
 /** Removes checkpoints by the configuration. No plugin code runs. */
 export const pruneStored: TaskModule['pruneStored'] = async (options) => {
   const tasks: TaskModule = await import('../../../worker/task.ts');
