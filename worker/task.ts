@@ -16,6 +16,9 @@ import type { StoredPlaceOptions } from './host/stored-place.ts';
 import type { Made } from './recovery/checkpoint/make-checkpoint.ts';
 import type { StoppedOptions } from './recovery/checkpoint/make-stopped.ts';
 import type { Pruned, StoredPruneOptions } from './recovery/checkpoint/remove-checkpoints.ts';
+import type { JudgeOptions } from './recovery/release/judge-release.ts';
+import type { CodeSwitch } from './recovery/release/switch-code.ts';
+import type { Verdict } from './recovery/release/verdict.ts';
 import type { RestorePlan } from './recovery/restore/plan.ts';
 import type { Restored, RestoreOptions, RestoreRequest } from './recovery/restore/restore.ts';
 import type {
@@ -48,6 +51,10 @@ export interface TaskModule {
   makeStopped(options: StoppedOptions): Promise<Made>;
   /** What a restore would do. */
   readRestorePlan(request: RestoreRequest): Promise<RestorePlan>;
+  /** Exchanges the code of a stopped host for that of a release. */
+  switchCode(of: CodeSwitch): Promise<void>;
+  /** How the released version does since ingress was opened. */
+  judgeRelease(options: JudgeOptions): Promise<Verdict>;
   /** Restores the state of a stopped host. */
   restore(options: RestoreOptions): Promise<Restored>;
   /** Finishes a switch that was decided; undefined if there is none. */
@@ -132,6 +139,13 @@ export const makeStopped: TaskModule['makeStopped'] = async (options) =>
 
 export const readRestorePlan: TaskModule['readRestorePlan'] = async (request) =>
   (await import('./recovery/restore/restore.ts')).readRestorePlan(request);
+
+/** Throws `already_running` beside a worker. */
+export const switchCode: TaskModule['switchCode'] = async (of) =>
+  (await import('./recovery/release/switch-code.ts')).switchCode(of);
+
+export const judgeRelease: TaskModule['judgeRelease'] = async (options) =>
+  (await import('./recovery/release/judge-release.ts')).judgeRelease(options);
 
 /** Throws `already_running` beside a worker, and what refuses the restore: then nothing was changed. */
 export const restore: TaskModule['restore'] = async (options) =>

@@ -17,6 +17,7 @@ const inbox: CommandEntry['load'] = () => import('./commands/inbox.ts');
 const outbox: CommandEntry['load'] = () => import('./commands/outbox.ts');
 const endpoints: CommandEntry['load'] = () => import('./commands/endpoints.ts');
 const ingress: CommandEntry['load'] = () => import('./commands/ingress.ts');
+const release: CommandEntry['load'] = () => import('./commands/release.ts');
 const webhooks: CommandEntry['load'] = () => import('./commands/webhooks.ts');
 const seeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/see.ts');
 const changeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/change.ts');
@@ -78,6 +79,15 @@ export const COMMANDS: readonly CommandEntry[] = [
   ),
   entry('checkpoint show', 'Shows one checkpoint', readCheckpoints),
   entry('checkpoint prune', 'Removes old checkpoints', () => import('./commands/checkpoint/prune.ts')),
+  entry('release begin', 'Pauses, waits for quiet, makes the restore point', release),
+  entry('release check', 'Installs and tries the new code beside the old', release),
+  entry('release start', 'Exchanges the code and starts it', release),
+  entry('release accept', 'Asks whether the new version is right', release),
+  entry('release observe', 'Opens ingress and watches', release),
+  entry('release finish', 'Ends the release', release),
+  entry('release rollback', 'Goes back to code and data of before', release),
+  entry('release status', 'Says how the release stands and does', release),
+  entry('release history', 'Lists releases', release),
   entry('inbox list', 'Lists items of the inbox', inbox),
   entry('inbox show', 'Shows one item', inbox),
   entry('inbox replay', 'Puts a dead item back in line', inbox),

@@ -1,5 +1,6 @@
 // Stops and starts the host of a project by whoever keeps it up.
 import { SvcError } from '../../../shared/svc-error.ts';
+import { waitForReady } from '../connect/wait-for-ready.ts';
 import { askSvc, callSvc, failedCall, type SvcCaller } from './svc-call.ts';
 
 const SERVICES: ReadonlySet<string> = new Set(['systemd', 'launchd']);
@@ -48,7 +49,6 @@ export async function startHost(
 }
 
 async function waitReady({ project }: SvcCaller, seconds: number): Promise<string | undefined> {
-  const { waitForReady } = await import('../connect/wait-for-ready.ts');
   const { ready, reasons } = await waitForReady(project, { timeoutMs: seconds * 1_000 });
   return ready ? undefined : reasons.join('; ');
 }

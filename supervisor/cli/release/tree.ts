@@ -24,6 +24,9 @@ export type Source = ReleaseRecord['source'];
 export const nextTree = (project: string, name: string): string => join(releaseFolder(project, name), 'next');
 export const previousTree = (project: string, name: string): string => join(releaseFolder(project, name), 'previous');
 
+/** Where a rollback moves the new code to, until it is removed. */
+export const failedTree = (project: string, name: string): string => join(releaseFolder(project, name), 'failed');
+
 export interface TreeOptions {
   readonly project: string;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -106,6 +106,18 @@ export const readRestorePlan: TaskModule['readRestorePlan'] = async (request) =>
   return tasks.readRestorePlan(request);
 };
 
+/** Exchanges the code of a stopped host. No plugin code runs. */
+export const switchCode: TaskModule['switchCode'] = async (of) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.switchCode(of);
+};
+
+/** How a released version does. No plugin code runs. */
+export const judgeRelease: TaskModule['judgeRelease'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.judgeRelease(options);
+};
+
 /** Restores the state of a stopped host. No plugin code runs. */
 export const restore: TaskModule['restore'] = async (options) => {
   const tasks: TaskModule = await import('../../../worker/task.ts');
