@@ -55,7 +55,7 @@ const start = step(
         hint: 'svc runtime logs; svc release start tries again, svc release rollback goes back',
       });
     of.say(`the new version did not get ready: ${fault}`);
-    await steps.rollback({ ...of, record }, readySeconds);
+    await steps.rollbackByFormer(of);
     throw new SvcError('refused', `${record.name} was rolled back: the new version did not get ready: ${fault}`, {
       hint: 'the version of before serves again; svc release begin starts another one',
     });

@@ -195,6 +195,12 @@ export async function rollback(step: Step, readySeconds: number): Promise<Releas
   return done;
 }
 
+/** The rollback by the svc of before: the files of this command were moved, and the new svc may be what is broken. */
+export async function rollbackByFormer({ caller, record }: Step): Promise<void> {
+  const tree = previousTree(caller.project, record.name);
+  await callSvc(caller, ['release', 'rollback', '--yes'], { tree });
+}
+
 async function reopen({ caller, record, say }: Step): Promise<void> {
   if (record.wasPaused) return say('ingress stays paused, as it was before the release');
   await callSvc(caller, ['ingress', 'resume']);
