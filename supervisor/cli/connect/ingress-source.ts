@@ -34,8 +34,8 @@ export async function askIngress<T>(context: Context, ask: (source: IngressSourc
   try {
     return await ask(hostIngress(await context.host()));
   } catch (error) {
-    if (!(await isStopped(error, context))) throw error;
-    const stored = await storedIngress(context);
+    if (!(error instanceof SvcError) || !(await isStopped(error, context))) throw error;
+    const stored = await storedIngress(context, error);
     if (stored === undefined) throw error;
     return ask(stored);
   }
@@ -50,11 +50,14 @@ const hostIngress = (host: HostClient): IngressSource => ({
   waiting: async () => ((await host.request('GET', '/api/system/status')).body as { readonly inbox?: Waiting }).inbox,
 });
 
-async function storedIngress({ project: find, env: environment, print }: Context): Promise<IngressSource | undefined> {
+async function storedIngress(
+  { project: find, env: environment, print }: Context,
+  reason: SvcError,
+): Promise<IngressSource | undefined> {
   const project = find();
   const ingress = await openStoredIngress({ project, environment });
   if (ingress === undefined) return undefined;
-  print.note(`the host is stopped: using ${relative(project, ingress.file)}`);
+  print.note(`${reason.message.split('\n', 1)[0]}: using ${relative(project, ingress.file)}`);
   return {
     isUp: false,
     set: (change) => ingress.set(change),
@@ -65,8 +68,7 @@ async function storedIngress({ project: find, env: environment, print }: Context
 }
 
 /** True if no process answers at all, or a configuration fault keeps the host from running. The writer lock has the last word. */
-async function isStopped(error: unknown, { project }: Context): Promise<boolean> {
-  if (!(error instanceof SvcError)) return false;
+async function isStopped(error: SvcError, { project }: Context): Promise<boolean> {
   if (error.code === 'config_invalid' || error.code === 'secret_invalid')
     return (await findRunning(project()).catch(() => undefined)) === undefined;
   return error.code === 'not_running';

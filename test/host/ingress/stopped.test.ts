@@ -66,7 +66,7 @@ describe('svc ingress without a host', () => {
       [before.code, before.out[0], before.out.includes('parked: 1 items')],
       [1, 'ingress is paused (park)', true],
     );
-    assert.deepEqual([paused.code, paused.notes], [0, ['the host is stopped: using .svc/data.sqlite']]);
+    assert.deepEqual([paused.code, paused.notes], [0, ['nothing is running here: using .svc/data.sqlite']]);
     assert.deepEqual([state, mode, reason, by, whilePaused], ['paused', 'reject', 'a move', 'offline', []]);
     assert.deepEqual(events, [
       ['park', null],
