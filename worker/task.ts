@@ -12,6 +12,9 @@ import type { StoredSchema } from './database/stored-schema.ts';
 import type { StoredIngress } from './host/stored-ingress.ts';
 import type { StoredItems } from './host/stored-items.ts';
 import type { StoredPlaceOptions } from './host/stored-place.ts';
+import type { Made } from './recovery/checkpoint/make-checkpoint.ts';
+import type { StoppedOptions } from './recovery/checkpoint/make-stopped.ts';
+import type { Pruned, StoredPruneOptions } from './recovery/checkpoint/remove-checkpoints.ts';
 import type {
   CheckedProject,
   CheckOptions,
@@ -38,6 +41,10 @@ export interface TaskModule {
   openStoredIngress(options: StoredPlaceOptions): Promise<StoredIngress | undefined>;
   /** Proves the journal of the Workroom in the database file, or of an export. */
   verifyWorkroom(options: VerifyOptions): Promise<Verified>;
+  /** A checkpoint of a stopped host. */
+  makeStopped(options: StoppedOptions): Promise<Made>;
+  /** Removes checkpoints by the keys of `recovery`. */
+  pruneStored(options: StoredPruneOptions): Promise<Pruned>;
   /** Files that others can change, of the project and of its plugins. No code of plugins runs. */
   untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]>;
   /** Plugins that are missing or outdated. No code of plugins runs. */
@@ -109,6 +116,14 @@ export const openStoredIngress: TaskModule['openStoredIngress'] = async (options
 /** Throws what the configuration throws, and `not_found` where there is no database. */
 export const verifyWorkroom: TaskModule['verifyWorkroom'] = async (options) =>
   (await import('./workroom/journal/verify-stored.ts')).verifyStored(options);
+
+/** Throws what the configuration throws, `already_running` beside a worker, and `not_found` without a database. */
+export const makeStopped: TaskModule['makeStopped'] = async (options) =>
+  (await import('./recovery/checkpoint/make-stopped.ts')).makeStopped(options);
+
+/** Throws what the configuration throws, and `conflict` while a checkpoint is made. */
+export const pruneStored: TaskModule['pruneStored'] = async (options) =>
+  (await import('./recovery/checkpoint/remove-checkpoints.ts')).pruneStored(options);
 
 export async function untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]> {
   const files = await import('./runtime/loading/untrusted-files.ts');

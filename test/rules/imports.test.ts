@@ -40,6 +40,7 @@ const ROOMS = [
   'runtime',
   'engine',
   'sandbox',
+  'recovery',
   'host',
   'process',
   'testing',
@@ -79,6 +80,7 @@ const RULES: readonly Rule[] = [
   },
   { name: 'shared/recovery', files: /^shared\/recovery\//, local: /^shared\//, packages: ['typebox'] },
   { name: 'shared/time', files: /^shared\/time\//, local: /^shared\//, packages: [], lazyPackages: ['croner'] },
+  { name: 'shared/recovery', files: /^shared\/recovery\//, local: /^shared\//, packages: ['typebox'] },
   { name: 'shared', files: /^shared\//, local: /^shared\//, packages: ['better-sqlite3', 'pino'] },
   {
     name: 'worker entry of the CLI',
@@ -177,6 +179,7 @@ const RULES: readonly Rule[] = [
   room('runtime', ['kysely', 'typebox'], ['tsx', 'chokidar', 'esbuild']),
   room('engine', ['kysely']),
   room('sandbox', ['kysely', 'typebox']),
+  room('recovery', ['kysely', 'typebox']),
   {
     name: 'composition',
     files: /^worker\/(host|process|testing)\/|^worker\/[^/]+\.ts$/,

@@ -10,6 +10,7 @@ import { ensureStateFolder } from '../../shared/files/state-folder.ts';
 import { newRuntimeId, type ProjectId } from '../../shared/identifiers.ts';
 import { SecretRegistry } from '../../shared/log/redaction.ts';
 import { noFailpoint } from '../../shared/process/failpoints.ts';
+import { refusePendingSwitch } from '../../shared/recovery/switch.ts';
 import type { Database } from '../../shared/sqlite.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { systemClock } from '../../shared/time/clock.ts';
@@ -35,6 +36,7 @@ export interface StoredPlace {
 
 /** Undefined if there is no database. Throws if this version of svc cannot read it. */
 export function findStored({ project, environment }: StoredPlaceOptions): StoredPlace | undefined {
+  refusePendingSwitch(project);
   const { filename, secrets } = readStatePlace({ project, mode: 'development', environment });
   const file = resolve(project, filename);
   const schema = readStoredSchema(file); // before SQLite opens it: closing a descriptor of the file drops this process's POSIX locks on it
@@ -53,6 +55,7 @@ export function findStored({ project, environment }: StoredPlaceOptions): Stored
 }
 
 export async function reading<T>(place: StoredPlace, ask: (core: Core) => Promise<T>): Promise<T> {
+  refusePendingSwitch(place.paths.project);
   const reader = readerOf(place);
   try {
     return await ask(coreOver(place, reader, NO_WRITER));
@@ -79,6 +82,7 @@ async function under<T>(
   const lock = take(place.paths);
   const reader = readerOf(place);
   try {
+    refusePendingSwitch(place.paths.project); // decided before the lock was free
     const writer = await outsideWriter({ ...place, reader, isAlone: lock !== undefined });
     return await ask(coreOver(place, reader, writer));
   } finally {

@@ -90,6 +90,18 @@ export const verifyWorkroom: TaskModule['verifyWorkroom'] = async (options) => {
   return tasks.verifyWorkroom(options);
 };
 
+/** A checkpoint of a stopped host. No plugin code runs. */
+export const makeStopped: TaskModule['makeStopped'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.makeStopped(options);
+};
+
+/** Removes checkpoints by the configuration. No plugin code runs. */
+export const pruneStored: TaskModule['pruneStored'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.pruneStored(options);
+};
+
 /** Project files that other users can change. No plugin code runs. */
 export const untrustedFiles: TaskModule['untrustedFiles'] = async (options) => {
   const tasks: TaskModule = await import('../../../worker/task.ts');

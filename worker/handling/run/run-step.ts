@@ -147,7 +147,7 @@ async function commandInput(
   if (capability.spec.who === 'admin' && user?.admin !== true) throw userError(texts.adminsOnly);
   if (
     capability.spec.who === 'operator' &&
-    cause.isOfJob !== true &&
+    cause.job === undefined &&
     (user === undefined || !commands.isOperator(user))
   )
     throw userError(texts.operatorsOnly);
