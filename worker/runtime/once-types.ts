@@ -60,6 +60,8 @@ export interface OnceReport {
     readonly at: string;
     readonly timezone: string;
     readonly next: string | null;
+    /** Of a scheduled job: its account or its command is not in the generation, so its runs would fail. */
+    readonly missing?: 'endpoint_unknown' | 'command_unknown';
   }[];
   /** Resources that were opened and closed. */
   readonly resources: readonly string[];

@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { dueTimes } from '../../../shared/jobs/due-times.ts';
 import { JOBS_FILE, type Job } from '../../../shared/jobs/job.ts';
 import { checkJobs, jobsFaultLine, readJobsFile } from '../../../shared/jobs/jobs-file.ts';
+import { type JobTargets, missingTarget } from '../../jobs/job-item.ts';
+import type { Generation } from '../generations/generation.ts';
 import type { OnceFault, OnceReport } from '../once-types.ts';
 
 export interface OnceJobs {
@@ -10,7 +12,8 @@ export interface OnceJobs {
   readonly faults: readonly OnceFault[];
 }
 
-export async function onceJobs(project: string, zone: string): Promise<OnceJobs> {
+/** `generation`: undefined where none was assembled, so that no target can be looked up. */
+export async function onceJobs(project: string, zone: string, generation?: Generation): Promise<OnceJobs> {
   const file = readJobsFile(resolve(project, JOBS_FILE));
   if (file.kind === 'absent') return { jobs: [], faults: [] };
   const now = Date.now();
@@ -20,8 +23,25 @@ export async function onceJobs(project: string, zone: string): Promise<OnceJobs>
       : await checkJobs(file.text, { zone, now });
   if (checked.kind === 'invalid')
     return { jobs: [], faults: checked.faults.map((fault) => ({ component: 'jobs', message: jobsFaultLine(fault) })) };
-  return { jobs: await Promise.all(checked.document.jobs.map((job) => shown(job, { zone, now }))), faults: [] };
+  const targets = generation && targetsIn(generation);
+  const jobs = checked.document.jobs.map(async (job) => {
+    const missing = targets && missingTarget(job, targets);
+    return { ...(await shown(job, { zone, now })), ...(missing === undefined ? {} : { missing }) };
+  });
+  return { jobs: await Promise.all(jobs), faults: [] };
 }
+
+const targetsIn = (generation: Generation): JobTargets => ({
+  prefix: generation.commands.prefix,
+  endpoint(name) {
+    const id = generation.endpoint(name);
+    return generation.can(id) === undefined ? undefined : id;
+  },
+  hasCommand: (name) =>
+    generation.capabilities
+      .ofKind('command')
+      .some((one) => one.name === name || (one.spec.aliases ?? []).includes(name)),
+});
 
 async function shown(job: Job, { zone, now }: { readonly zone: string; readonly now: number }) {
   const { timing } = job;
