@@ -9,11 +9,14 @@ import { EXIT } from '../shared/process/exit-codes.ts';
 import { trySqlite } from '../shared/sqlite.ts';
 import { coerceError } from '../shared/svc-error.ts';
 import type { StoredSchema } from './database/stored-schema.ts';
-import type { StoredItems, StoredItemsOptions } from './host/stored-items.ts';
+import type { StoredIngress } from './host/stored-ingress.ts';
+import type { StoredItems } from './host/stored-items.ts';
+import type { StoredPlaceOptions } from './host/stored-place.ts';
 import type { Exported, ExportOptions } from './recovery/archive/export.ts';
 import type { Imported, ImportOptions } from './recovery/archive/import.ts';
 import type { Made } from './recovery/checkpoint/make-checkpoint.ts';
 import type { StoppedOptions } from './recovery/checkpoint/make-stopped.ts';
+import type { Pruned, StoredPruneOptions } from './recovery/checkpoint/remove-checkpoints.ts';
 import type { VerifiedCheckpoint, VerifyCheckpointOptions } from './recovery/verify/verify-checkpoint.ts';
 import type {
   CheckedProject,
@@ -36,7 +39,9 @@ export interface TaskModule {
   /** What a start would find in that file. Nothing is opened by SQLite, nothing is written. */
   storedSchema(file: string): Promise<StoredSchema>;
   /** Undefined where there is no database yet. */
-  openStoredItems(options: StoredItemsOptions): Promise<StoredItems | undefined>;
+  openStoredItems(options: StoredPlaceOptions): Promise<StoredItems | undefined>;
+  /** Ingress of a host that is stopped. Undefined where there is no database yet. */
+  openStoredIngress(options: StoredPlaceOptions): Promise<StoredIngress | undefined>;
   /** Proves the journal of the Workroom in the database file, or of an export. */
   verifyWorkroom(options: VerifyOptions): Promise<Verified>;
   /** A checkpoint of a stopped host. */
@@ -47,6 +52,8 @@ export interface TaskModule {
   ): Promise<VerifiedCheckpoint>;
   exportCheckpoint(options: ExportOptions): Promise<Exported>;
   importCheckpoint(options: ImportOptions): Promise<Imported>;
+  /** Removes checkpoints by the keys of `recovery`. */
+  pruneStored(options: StoredPruneOptions): Promise<Pruned>;
   /** Files that others can change, of the project and of its plugins. No code of plugins runs. */
   untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]>;
   /** Plugins that are missing or outdated. No code of plugins runs. */
@@ -111,6 +118,10 @@ export async function storedSchema(file: string): Promise<StoredSchema> {
 export const openStoredItems: TaskModule['openStoredItems'] = async (options) =>
   (await import('./host/stored-items.ts')).openStoredItems(options);
 
+/** Throws what the configuration throws, and what a start would say of the database. */
+export const openStoredIngress: TaskModule['openStoredIngress'] = async (options) =>
+  (await import('./host/stored-ingress.ts')).openStoredIngress(options);
+
 /** Throws what the configuration throws, and `not_found` where there is no database. */
 export const verifyWorkroom: TaskModule['verifyWorkroom'] = async (options) =>
   (await import('./workroom/journal/verify-stored.ts')).verifyStored(options);
@@ -138,6 +149,10 @@ export const exportCheckpoint: TaskModule['exportCheckpoint'] = async (options) 
 /** Throws `archive_refused`, `checkpoint_foreign`, `schema_newer`. */
 export const importCheckpoint: TaskModule['importCheckpoint'] = async (options) =>
   (await import('./recovery/archive/import.ts')).importCheckpoint(options);
+
+/** Throws what the configuration throws, and `conflict` while a checkpoint is made. */
+export const pruneStored: TaskModule['pruneStored'] = async (options) =>
+  (await import('./recovery/checkpoint/remove-checkpoints.ts')).pruneStored(options);
 
 export async function untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]> {
   const files = await import('./runtime/loading/untrusted-files.ts');

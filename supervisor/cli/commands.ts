@@ -76,6 +76,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('checkpoint verify', 'Proves that it can be restored', () => import('./commands/checkpoint/verify.ts')),
   entry('checkpoint export', 'Writes one as an archive', archives),
   entry('checkpoint import', 'Takes an archive in', archives),
+  entry('checkpoint prune', 'Removes old checkpoints', () => import('./commands/checkpoint/prune.ts')),
   entry('inbox list', 'Lists items of the inbox', inbox),
   entry('inbox show', 'Shows one item', inbox),
   entry('inbox replay', 'Puts a dead item back in line', inbox),

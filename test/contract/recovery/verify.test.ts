@@ -239,7 +239,18 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
   'a job whose account its configuration has not': {
     change: write('jobs.json', JSON.stringify({ version: 1, revision: 3, jobs: [job('evening', 'telegram~shop')] })),
-    says: /^jobs\.json: evening has a target that its configuration has not \(endpoint_unknown\)/,
+    says: /^jobs\.json: evening has a target that is not in the checkpoint \(endpoint_unknown\)/,
+  },
+  'a job for a board that is not there': {
+    change: write(
+      'jobs.json',
+      JSON.stringify({
+        version: 1,
+        revision: 3,
+        jobs: [{ id: 'weekly', cron: '0 9 * * 1', do: { item: { board: 'shop', title: 'Look at the orders' } } }],
+      }),
+    ),
+    says: /^jobs\.json: weekly has a target that is not in the checkpoint \(board_unknown\)/,
   },
   'a configuration that does not load': {
     change: write(CONFIG, 'http: {}\nplugins: { sandbox: {} }\nno_such_key: 1\n'),

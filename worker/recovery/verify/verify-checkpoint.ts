@@ -2,13 +2,12 @@
 //
 //   VERIFY-1  Nothing of the project but the result changes, and nothing connects: the host is assembled in test mode.
 //   VERIFY-2  The result is written once, whole. A kill leaves the former result, and a folder that the next verification removes.
-import { constants, copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Environment, projectEnvironment } from '../../../shared/config/environment.ts';
 import { stableJson, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { JOBS_FILE } from '../../../shared/jobs/job.ts';
-import { checkJobs, jobsFaultLine } from '../../../shared/jobs/jobs-file.ts';
 import { CHECKPOINT_FILES, verificationFile } from '../../../shared/recovery/layout.ts';
 import { type Manifest, readManifest } from '../../../shared/recovery/manifest.ts';
 import type { Verification } from '../../../shared/recovery/stored-checkpoints.ts';
@@ -16,6 +15,7 @@ import { coerceError } from '../../../shared/svc-error.ts';
 import { VERSION } from '../../../shared/version.ts';
 import type { OnceReport } from '../../runtime/once-types.ts';
 import { databaseFaults } from './database.ts';
+import { jobsFaults, withoutTarget } from './jobs.ts';
 import { damaged, hashOf, type PartFault, partFaults, placeOfPart } from './parts.ts';
 import { openRehearsal } from './rehearsal-folder.ts';
 import { insteadOf, namedCheckpoint } from './stored.ts';
@@ -128,29 +128,6 @@ function lay({ project, name, manifest, at }: Laying): void {
   if (existsSync(modules)) symlinkSync(modules, join(at, 'node_modules'), 'dir');
 }
 
-const inJobs = (message: string): PartFault => ({
-  part: CHECKPOINT_FILES.jobs,
-  message,
-  remedy: `mend ${JOBS_FILE} of the project and make a new checkpoint; after a restore, mend the restored file`,
-});
-
-async function jobsFaults(at: string, { jobs, tz }: Manifest): Promise<readonly PartFault[]> {
-  const file = join(at, JOBS_FILE);
-  if (!existsSync(file)) return jobs.count === 0 ? [] : [damaged(CHECKPOINT_FILES.jobs, 'is missing')];
-  const checked = await checkJobs(readFileSync(file, 'utf8'), { zone: tz.zone, now: Date.now() });
-  if (checked.kind === 'invalid') return checked.faults.map((one) => inJobs(jobsFaultLine(one)));
-  const { document } = checked;
-  const isSame = document.jobs.length === jobs.count && document.revision === jobs.revision;
-  return isSame
-    ? []
-    : [
-        damaged(
-          CHECKPOINT_FILES.jobs,
-          `has ${document.jobs.length} jobs of revision ${document.revision}, the manifest says ${jobs.count} of ${jobs.revision}`,
-        ),
-      ];
-}
-
 interface OfProject extends VerifyCheckpointOptions {
   readonly manifest: Manifest;
   readonly at: string;
@@ -171,9 +148,7 @@ async function projectFaults(of: OfProject, { once }: VerifyDeps): Promise<reado
       }),
     );
   const targets = report.jobs.flatMap(({ id, missing }) =>
-    missing === undefined
-      ? []
-      : [inJobs(`${id.replace(/^job\//, '')} has a target that its configuration has not (${missing})`)],
+    missing === undefined ? [] : [withoutTarget(id.replace(/^job\//, ''), missing)],
   );
   const others = faults.length > 0 ? await otherPackages(project, manifest) : [];
   return [...faults, ...targets, ...others];

@@ -23,20 +23,23 @@ export async function onceJobs(project: string, zone: string, generation?: Gener
       : await checkJobs(file.text, { zone, now });
   if (checked.kind === 'invalid')
     return { jobs: [], faults: checked.faults.map((fault) => ({ component: 'jobs', message: jobsFaultLine(fault) })) };
-  const targets = generation && targetsIn(generation);
   const jobs = checked.document.jobs.map(async (job) => {
-    const missing = targets && missingTarget(job, targets);
+    const missing = generation && (await missingTarget(job, targetsIn(generation, job)));
     return { ...(await shown(job, { zone, now })), ...(missing === undefined ? {} : { missing }) };
   });
   return { jobs: await Promise.all(jobs), faults: [] };
 }
 
-const targetsIn = (generation: Generation): JobTargets => ({
+/** Boards are state: there is none here, so a job of a Workroom that opens an item counts as one with its board. */
+const targetsIn = (generation: Generation, { action }: Job): JobTargets => ({
   prefix: generation.commands.prefix,
   endpoint(name) {
     const id = generation.endpoint(name);
     return generation.can(id) === undefined ? undefined : id;
   },
+  ...(generation.loaded.config.host.kind === 'workroom' && action.kind === 'item'
+    ? { board: () => Promise.resolve(action.assign === undefined ? [] : [action.assign]) }
+    : {}),
   hasCommand: (name) =>
     generation.capabilities
       .ofKind('command')

@@ -26,6 +26,7 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'checkpoint.copied': 'process/restore/checkpoint-kill.test.ts',
   'checkpoint.whole': 'process/restore/checkpoint-kill.test.ts',
   'checkpoint.renamed': 'process/restore/checkpoint-kill.test.ts',
+  'prune.renamed': 'process/restore/checkpoint-kill.test.ts',
 };
 
 /** Faults that a run plants, with the test that sees the oracle find them. */
