@@ -6,7 +6,7 @@ import { checkpointFolder, verificationFile } from '../../../shared/recovery/lay
 import type { CommandContext } from '../../../supervisor/cli/command.ts';
 import { commands as create } from '../../../supervisor/cli/commands/checkpoint/create.ts';
 import { commands as read } from '../../../supervisor/cli/commands/checkpoint/read.ts';
-import { capturedContext } from '../../support/hosts/cli-context.ts';
+import { capturedContext } from '../../support/commands/cli-context.ts';
 import { type StoppedProject, stoppedProject } from '../../support/recovery/stopped-project.ts';
 
 function commandsOf(t: TestContext) {
