@@ -84,7 +84,8 @@ const RULES: readonly Rule[] = [
   {
     name: 'worker entry of the CLI',
     files: /^supervisor\/cli\/start\/worker-entry\.ts$/,
-    local: /^(shared|supervisor\/cli|worker\/(main|task|host\/app-options|host\/stored-items|runtime\/once-types)\.ts)/,
+    local:
+      /^(shared|supervisor\/cli|worker\/(main|task|host\/app-options|host\/stored-(items|ingress|place)|runtime\/once-types)\.ts)/,
     packages: [],
   },
   {
