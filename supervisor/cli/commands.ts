@@ -23,6 +23,7 @@ const seeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/see.
 const changeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/change.ts');
 const proveWorkroom: CommandEntry['load'] = () => import('./commands/workroom/prove.ts');
 const readCheckpoints: CommandEntry['load'] = () => import('./commands/checkpoint/read.ts');
+const archives: CommandEntry['load'] = () => import('./commands/checkpoint/archive.ts');
 const tasks: CommandEntry['load'] = () => import('./commands/tasks.ts');
 const jobs: CommandEntry['load'] = () => import('./commands/jobs/jobs.ts');
 const service: CommandEntry['load'] = () => import('./commands/service/control.ts');
@@ -78,6 +79,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     () => import('./commands/checkpoint/restore.ts'),
   ),
   entry('checkpoint show', 'Shows one checkpoint', readCheckpoints),
+  entry('checkpoint verify', 'Proves that it can be restored', () => import('./commands/checkpoint/verify.ts')),
+  entry('checkpoint export', 'Writes one as an archive', archives),
+  entry('checkpoint import', 'Takes an archive in', archives),
   entry('checkpoint prune', 'Removes old checkpoints', () => import('./commands/checkpoint/prune.ts')),
   entry('release begin', 'Pauses, waits for quiet, makes the restore point', release),
   entry('release check', 'Installs and tries the new code beside the old', release),

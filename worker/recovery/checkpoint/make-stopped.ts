@@ -70,7 +70,7 @@ async function copyAlone(
     });
   const database = openAlone(file);
   try {
-    atBarrier();
+    await atBarrier();
     await database.backup(target, {
       progress: ({ totalPages, remainingPages }) => {
         onProgress(totalPages - remainingPages, totalPages);
