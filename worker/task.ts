@@ -12,9 +12,12 @@ import type { StoredSchema } from './database/stored-schema.ts';
 import type { StoredIngress } from './host/stored-ingress.ts';
 import type { StoredItems } from './host/stored-items.ts';
 import type { StoredPlaceOptions } from './host/stored-place.ts';
+import type { Exported, ExportOptions } from './recovery/archive/export.ts';
+import type { Imported, ImportOptions } from './recovery/archive/import.ts';
 import type { Made } from './recovery/checkpoint/make-checkpoint.ts';
 import type { StoppedOptions } from './recovery/checkpoint/make-stopped.ts';
 import type { Pruned, StoredPruneOptions } from './recovery/checkpoint/remove-checkpoints.ts';
+import type { VerifiedCheckpoint, VerifyCheckpointOptions } from './recovery/verify/verify-checkpoint.ts';
 import type {
   CheckedProject,
   CheckOptions,
@@ -43,6 +46,12 @@ export interface TaskModule {
   verifyWorkroom(options: VerifyOptions): Promise<Verified>;
   /** A checkpoint of a stopped host. */
   makeStopped(options: StoppedOptions): Promise<Made>;
+  /** Restores a checkpoint beside the project, in test mode, and throws the copy away. Code of its plugins runs. */
+  verifyCheckpoint(
+    options: VerifyCheckpointOptions & Pick<TaskOptions, 'end' | 'secrets'>,
+  ): Promise<VerifiedCheckpoint>;
+  exportCheckpoint(options: ExportOptions): Promise<Exported>;
+  importCheckpoint(options: ImportOptions): Promise<Imported>;
   /** Removes checkpoints by the keys of `recovery`. */
   pruneStored(options: StoredPruneOptions): Promise<Pruned>;
   /** Files that others can change, of the project and of its plugins. No code of plugins runs. */
@@ -120,6 +129,26 @@ export const verifyWorkroom: TaskModule['verifyWorkroom'] = async (options) =>
 /** Throws what the configuration throws, `already_running` beside a worker, and `not_found` without a database. */
 export const makeStopped: TaskModule['makeStopped'] = async (options) =>
   (await import('./recovery/checkpoint/make-stopped.ts')).makeStopped(options);
+
+/** Throws `not_found`, and `conflict` while another process verifies. */
+export const verifyCheckpoint: TaskModule['verifyCheckpoint'] = async ({ end, secrets, ...options }) =>
+  (await import('./recovery/verify/verify-checkpoint.ts')).verifyCheckpoint(options, {
+    once: (of) =>
+      assembleOnce({
+        ...of,
+        mode: 'test',
+        ...(end === undefined ? {} : { end }),
+        ...(secrets === undefined ? {} : { secrets }),
+      }),
+  });
+
+/** Throws `not_found`, `checkpoint_damaged`, `refused`. */
+export const exportCheckpoint: TaskModule['exportCheckpoint'] = async (options) =>
+  (await import('./recovery/archive/export.ts')).exportCheckpoint(options);
+
+/** Throws `archive_refused`, `checkpoint_foreign`, `schema_newer`. */
+export const importCheckpoint: TaskModule['importCheckpoint'] = async (options) =>
+  (await import('./recovery/archive/import.ts')).importCheckpoint(options);
 
 /** Throws what the configuration throws, and `conflict` while a checkpoint is made. */
 export const pruneStored: TaskModule['pruneStored'] = async (options) =>

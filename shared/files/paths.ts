@@ -37,6 +37,8 @@ export interface ProjectPaths {
   readonly releasesDir: string;
   /** Where `checkpoint verify` restores to. Anything in it may be removed. */
   readonly rehearsalDir: string;
+  /** Locked while a process verifies. */
+  readonly rehearsalLock: string;
   /** Numbers of checkpoints, releases and replaced states. In a file, because a restored database would turn them back. */
   readonly recoveryNumbers: string;
   /** Locked while a checkpoint is made or removed. */
@@ -69,6 +71,7 @@ export function projectPaths(project: string): ProjectPaths {
     replacedDir: state('replaced'),
     releasesDir: state('releases'),
     rehearsalDir: state('rehearsal'),
+    rehearsalLock: state('rehearsal.lock'),
     recoveryNumbers: state('recovery.json'),
     recoveryLock: state('recovery.lock'),
     pendingSwitch: state('switch.json'),

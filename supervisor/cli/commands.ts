@@ -22,6 +22,7 @@ const seeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/see.
 const changeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/change.ts');
 const proveWorkroom: CommandEntry['load'] = () => import('./commands/workroom/prove.ts');
 const readCheckpoints: CommandEntry['load'] = () => import('./commands/checkpoint/read.ts');
+const archives: CommandEntry['load'] = () => import('./commands/checkpoint/archive.ts');
 const tasks: CommandEntry['load'] = () => import('./commands/tasks.ts');
 const jobs: CommandEntry['load'] = () => import('./commands/jobs/jobs.ts');
 const service: CommandEntry['load'] = () => import('./commands/service/control.ts');
@@ -72,6 +73,9 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('checkpoint create', 'Makes a restore point', () => import('./commands/checkpoint/create.ts')),
   entry('checkpoint list', 'Lists checkpoints, needs no host', readCheckpoints),
   entry('checkpoint show', 'Shows one checkpoint', readCheckpoints),
+  entry('checkpoint verify', 'Proves that it can be restored', () => import('./commands/checkpoint/verify.ts')),
+  entry('checkpoint export', 'Writes one as an archive', archives),
+  entry('checkpoint import', 'Takes an archive in', archives),
   entry('checkpoint prune', 'Removes old checkpoints', () => import('./commands/checkpoint/prune.ts')),
   entry('inbox list', 'Lists items of the inbox', inbox),
   entry('inbox show', 'Shows one item', inbox),

@@ -178,7 +178,7 @@ const RULES: readonly Rule[] = [
   room('runtime', ['kysely', 'typebox'], ['tsx', 'chokidar', 'esbuild']),
   room('engine', ['kysely']),
   room('sandbox', ['kysely', 'typebox']),
-  room('recovery', ['kysely', 'typebox']),
+  room('recovery', ['kysely', 'typebox', 'tar'], ['age-encryption']),
   {
     name: 'composition',
     files: /^worker\/(host|process|testing)\/|^worker\/[^/]+\.ts$/,

@@ -96,6 +96,18 @@ export const makeStopped: TaskModule['makeStopped'] = async (options) => {
   return tasks.makeStopped(options);
 };
 
+/** A checkpoint as one archive. No plugin code runs. */
+export const exportCheckpoint: TaskModule['exportCheckpoint'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.exportCheckpoint(options);
+};
+
+/** An archive as a checkpoint. No plugin code runs. */
+export const importCheckpoint: TaskModule['importCheckpoint'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.importCheckpoint(options);
+};
+
 /** Removes checkpoints by the configuration. No plugin code runs. */
 export const pruneStored: TaskModule['pruneStored'] = async (options) => {
   const tasks: TaskModule = await import('../../../worker/task.ts');
@@ -124,6 +136,7 @@ export async function loadTasks({ end }: Pick<CommandContext, 'end'>): Promise<T
   return {
     ...tasks,
     checkProject: (options) => tasks.checkProject({ ...options, ...contained }),
+    verifyCheckpoint: (options) => tasks.verifyCheckpoint({ ...options, ...contained }),
     assembleOnce: (options) => tasks.assembleOnce({ ...options, ...contained }),
     checkEndpoint: (options) => tasks.checkEndpoint({ ...options, ...contained }),
   };
