@@ -8,6 +8,8 @@ import { before, describe, it } from 'node:test';
 import { type RunningHost, runningHost } from '../../support/hosts/running-host.ts';
 import { openSse } from '../../support/http/sse-reader.ts';
 import { bundlePrograms } from '../../support/process/bundle.ts';
+import { ENTER, terminal, terminalMissing } from '../../support/process/terminal.ts';
+import { stoppedProject } from '../../support/recovery/stopped-project.ts';
 import { svc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 
@@ -143,6 +145,23 @@ describe('a restore of a whole host', { timeout: 600_000 }, () => {
 
     assert.deepEqual([state, states], ['running', 'done,done,received']);
     assert.equal(exits.at(-1).code, 75);
+  });
+
+  it('asks at a terminal for the name of the checkpoint', { skip: terminalMissing() }, async (t) => {
+    const project = stoppedProject(t);
+    await project.make();
+    project.store({ fact: 'since' });
+
+    const ends: unknown[] = [];
+    for (const typed of ['c2', 'c1']) {
+      const screen = terminal(t, ['checkpoint', 'restore', 'c1'], project.path);
+      await screen.shows('Type c1');
+      screen.type(`${typed}${ENTER}`);
+      ends.push(await screen.ended, existsSync(join(project.paths.replacedDir, 's1')));
+      assert.match(screen.screen(), /LOST +1 event/);
+    }
+
+    assert.deepEqual(ends, [1, false, 0, true]);
   });
 
   it('that cannot be finished keeps every start out with 78, and names the command', async (t) => {
