@@ -7,6 +7,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readStatePlace } from '../../../shared/config/access.ts';
+import { loadConfig } from '../../../shared/config/load.ts';
 import { stableJson, syncFolder, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { ensureStateFolder } from '../../../shared/files/state-folder.ts';
@@ -35,8 +36,6 @@ export interface RestoreRequest {
   readonly carry: boolean;
   /** Open items of the checkpoint where nothing comes along. */
   readonly open: 'handle' | 'drop' | undefined;
-  /** How long a replaced state may be taken back. */
-  readonly replacedDays?: number | undefined;
 }
 
 export interface RestoreOptions extends RestoreRequest {
@@ -54,8 +53,6 @@ export interface Restored {
   readonly lost: number;
   readonly carried: number;
 }
-
-const REPLACED_DAYS = 7;
 
 /** Changes nothing. A host may run: then its database is read beside it. */
 export function readRestorePlan(request: RestoreRequest): RestorePlan {
@@ -121,14 +118,12 @@ export function finishPending(project: string): Switch | undefined {
   }
 }
 
-function look({ project, environment, name, replacedDays: days = REPLACED_DAYS }: RestoreRequest): {
-  readonly places: Places;
-  readonly source: Source;
-} {
+function look({ project, environment, name }: RestoreRequest): { readonly places: Places; readonly source: Source } {
   const { filename } = readStatePlace({ project, mode: 'development', environment });
   const places = placesOf(project, filename);
-  const source = name === undefined ? undoSource(project, { now: Date.now(), days }) : checkpointSource(project, name);
-  return { places, source };
+  if (name !== undefined) return { places, source: checkpointSource(project, name) };
+  const { recovery } = loadConfig({ project, mode: 'development', environment, servesNothing: true }).config;
+  return { places, source: undoSource(project, { now: Date.now(), days: recovery.replacedDays }) };
 }
 
 type Point = ((name: string) => void | Promise<void>) | undefined;
