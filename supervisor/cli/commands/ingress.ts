@@ -132,7 +132,8 @@ function report({ print, json }: CommandContext, ingress: Ingress): void {
       if (ingress[name] !== null && ingress[name] !== undefined) line(name, shown(ingress[name]));
   }
   const { waiting, quiet, parked, waitingSends = 0, handlers = [], sends = [] } = ingress;
-  if (ingress.state === 'paused' && waiting !== undefined && parked === undefined) line('waiting', `${waiting.items} messages`);
+  if (ingress.state === 'paused' && waiting !== undefined && parked === undefined)
+    line('waiting', `${waiting.items} messages`);
   if (quiet === undefined) return;
   if (ingress.state === 'paused') line('parked', `${parked ?? 0} items`);
   if (waitingSends > 0) line('sends that wait for their next attempt', `${waitingSends}`);
