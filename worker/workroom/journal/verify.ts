@@ -1,6 +1,7 @@
 // Proves the journal: every event hashed again, in order, against the chain; every text against its digest; the catalog against the fold.
 // Works on rows alone, so that the host, the command line and a test use the same.
 import type { WorkroomEventsTable } from '../../database/tables.ts';
+import type { Reminding } from '../board/due-times.ts';
 import type { Head } from '../read-catalog.ts';
 import { type CatalogRow, catalogRow, type Entity, evolve } from './catalog-rows.ts';
 import { canonicalJson, chainHash, digestOf, hashBeforeFirst, textDigest } from './chain.ts';
@@ -44,12 +45,30 @@ export interface Verifying {
   readonly isMoving?: boolean;
   /** A head that somebody noted earlier. */
   readonly expect?: Head | undefined;
+  /** Called with the folds after this event: what a catalog of that moment shows. */
+  readonly watch?: { readonly seq: number; see(folds: ReadonlyMap<string, Entity>, hash: string): void } | undefined;
 }
 
 /** An event of which only the chain is known: of another board, in an export. */
 export type HiddenEvent = Pick<WorkroomEventsTable, 'seq' | 'digest' | 'hash'>;
 type Row = WorkroomEventsTable | HiddenEvent;
 const isWhole = (row: Row): row is WorkroomEventsTable => 'data' in row;
+
+/** A row of the catalog, folded anew. */
+export interface FoldedRow {
+  readonly row: CatalogRow;
+  readonly entity: Entity;
+  readonly appliedSeq: number;
+  readonly lastItem: number;
+}
+
+export interface BrokenEvent {
+  /** The number that it has by its place. */
+  readonly seq: number;
+  /** Undefined: unknown. */
+  readonly stream: string | undefined;
+  readonly event: WorkroomEventsTable | undefined;
+}
 
 type CatalogState = Pick<CatalogRow, 'stream' | 'kind' | 'data' | 'version' | 'updated_at'> & {
   readonly status: string | null;
@@ -70,7 +89,10 @@ export class JournalCheck {
   readonly #lasts = new Map<string, { readonly seq: number; readonly at: number }>();
   readonly #lastItems = new Map<string, number>();
   readonly #damaged = new Set<string>();
-  #before: string;
+  /** Last release of each stream. */
+  readonly releases = new Map<string, number>();
+  /** Undefined behind an event that cannot be read. */
+  #before: string | undefined;
   #seq = 0;
   #expected = false;
   #held: Row | undefined;
@@ -84,6 +106,26 @@ export class JournalCheck {
   add(row: Row): void {
     if (this.#held !== undefined) this.#check(this.#held, row);
     this.#held = row;
+  }
+
+  /** An event that is there and is not as it was written. What can still be read of it goes on the fold. */
+  addBroken({ seq, stream, event }: BrokenEvent): void {
+    if (this.#held !== undefined) this.#check(this.#held, undefined);
+    this.#held = undefined;
+    this.#fault('changed', seq, stream ?? event?.stream ?? null);
+    for (const damaged of [stream, event?.stream]) if (damaged != null) this.#damaged.add(damaged);
+    this.#seq = seq;
+    this.#before = undefined;
+  }
+
+  /** A fault that only the reader of a store can see. */
+  note(fault: FaultKind, seq: number, stream: string | null): void {
+    this.#fault(fault, seq, stream);
+    if (stream !== null) this.#damaged.add(stream);
+  }
+
+  isDamaged(stream: string): boolean {
+    return this.#damaged.has(stream);
   }
 
   /** Ends the journal. Then `addCatalog` takes the catalog, and `end` tells everything. */
@@ -136,7 +178,16 @@ export class JournalCheck {
 
   end(): Verified {
     for (const stream of this.#folds.keys()) if (!this.#damaged.has(stream)) this.#fault('catalog_differs', 0, stream);
-    return { head: { seq: this.#seq, hash: this.#before }, faults: this.#faults };
+    return { head: { seq: this.#seq, hash: this.#before ?? '' }, faults: this.#faults };
+  }
+
+  /** Rows of the catalog as the journal has them. Only of a journal without a fault. */
+  folded(reminding: Reminding): readonly FoldedRow[] {
+    return [...this.#folds].map(([stream, entity]) => {
+      const { seq = 0, at = 0 } = this.#lasts.get(stream) ?? {};
+      const row = catalogRow({ stream, entity, at, reminding });
+      return { row, entity, appliedSeq: seq, lastItem: this.#lastItems.get(stream) ?? 0 };
+    });
   }
 
   #check(row: Row, next: Row | undefined): void {
@@ -150,15 +201,19 @@ export class JournalCheck {
     }
     const digest = isWhole(row) ? digestOf(row) : row.digest;
     const stream = isWhole(row) ? row.stream : null;
-    const hash = chainHash(this.#before, row.seq, digest);
+    const before = this.#before;
+    const hash = before === undefined ? row.hash : chainHash(before, row.seq, digest);
     if (digest !== row.digest || hash !== row.hash) {
-      const isSwapped = next !== undefined && chainHash(this.#before, at, next.digest) === next.hash;
+      const isSwapped = before !== undefined && next !== undefined && chainHash(before, at, next.digest) === next.hash;
       const isOther = at === 1 && digest === row.digest && hash !== row.hash && !isSwapped;
       this.#fault(isSwapped ? 'reordered' : isOther ? 'foreign' : 'changed', at, stream);
       if (stream !== null) this.#damaged.add(stream);
     } else if (isWhole(row)) this.#checkTexts(row);
     this.#follow(row);
-    if (isWhole(row)) this.#fold(row);
+    if (!isWhole(row)) return;
+    this.#fold(row);
+    const { watch } = this.#of;
+    if (watch?.seq === row.seq) watch.see(this.#folds, row.hash);
   }
 
   /** The chain goes on from what is stored, so that one fault is told once and what lies behind it is looked at. */
@@ -197,6 +252,7 @@ export class JournalCheck {
       this.#damaged.add(row.stream);
     }
     this.#versions.set(row.stream, row.version);
+    if (row.kind === 'stream.released') this.releases.set(row.stream, row.seq);
     this.#lasts.set(row.stream, row);
     if (this.#damaged.has(row.stream)) return;
     try {
