@@ -12,6 +12,7 @@ import type { WorkroomFigures } from '../metrics/workroom-metrics.ts';
 import type { JournalFact } from '../readiness/evaluate.ts';
 import type { Workroom as WorkroomPart } from '../sdk/workroom.ts';
 import type { TimerService } from '../timers/timer-service.ts';
+import type { Figures } from '../workroom/figures.ts';
 import type { Journal } from '../workroom/journal/journal.ts';
 
 const HOUR_MS = 3_600_000;
@@ -46,6 +47,9 @@ export class WorkroomHost {
   #verifying: Promise<Verification> | undefined;
   #timer: Timer | undefined;
   #noted = 0;
+  /** Head of the journal at the start. */
+  #begin: number | undefined;
+  #figures: Figures | undefined;
   #stopped = false;
 
   constructor(deps: WorkroomDeps) {
@@ -127,9 +131,10 @@ export class WorkroomHost {
   /** For metrics. Undefined on a host that is no Workroom. */
   async figures(): Promise<WorkroomFigures | undefined> {
     if (this.api === undefined) return undefined;
-    const { readFigures } = await this.#load();
+    const { Figures, workroom, journal } = await this.#load();
+    this.#figures ??= new Figures(this.#deps.core, { workroom, source: journal, begin: await this.#beginning() });
     const isProven = this.#last === undefined ? undefined : this.#last.faults.length === 0;
-    return readFigures(this.#deps.core, this.#journal?.damage === undefined ? isProven : false);
+    return this.#figures.read(journal.damage === undefined ? isProven : false);
   }
 
   readonly #lazyApi: WorkroomApi = {
@@ -168,11 +173,20 @@ export class WorkroomHost {
     return this.#verifying;
   }
 
+  async #beginning(): Promise<number> {
+    if (this.#begin === undefined) {
+      const { readHead } = await this.#load();
+      this.#begin = (await readHead(this.#deps.core.reader)).seq;
+    }
+    return this.#begin;
+  }
+
   /** Proves the journal at the start and every `verifyHours`. The head is noted in log and events each hour in which it moved. */
   async #prove(): Promise<void> {
     const { core, config } = this.#deps;
     const lastAt = this.#last === undefined ? 0 : Date.parse(this.#last.at);
     try {
+      await this.#beginning();
       if (core.clock.now() - lastAt >= config().workroom.verifyHours * HOUR_MS) await this.#verify();
       const { noteHead } = await this.#load();
       this.#noted = await noteHead(core, this.#noted);
@@ -188,15 +202,14 @@ async function load(
   opened: Journal | undefined,
   proofs: { readonly verify: () => Promise<Verification>; readonly last: () => Verification | undefined },
 ) {
-  const { Workroom, DatabaseJournal, workroomPart, createWorkroomAdmin, scrub, noteHead, readFigures } = await import(
-    '../workroom/index.ts'
-  );
+  const { Workroom, DatabaseJournal, workroomPart, createWorkroomAdmin, scrub, noteHead, readHead, Figures } =
+    await import('../workroom/index.ts');
   const journal = opened ?? new DatabaseJournal(core.reader);
   const due = (at: number): void => timers().expect(at);
   const workroom = new Workroom(core, () => settingsOf(config()), { due, journal });
   const { verify, last: lastVerification } = proofs;
   const admin = createWorkroomAdmin({ core, workroom, source: journal, verify, lastVerification, endpoint });
-  return { workroom, admin, journal, part: workroomPart(core, workroom), scrub, noteHead, readFigures };
+  return { workroom, admin, journal, part: workroomPart(core, workroom), scrub, noteHead, readHead, Figures };
 }
 
 function settingsOf({ workroom }: LoadedConfig['config']) {

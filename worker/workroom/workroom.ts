@@ -16,6 +16,7 @@ import {
   itemStream,
   openBlockers,
   type Refusal,
+  type RefusalCode,
   stateOf,
   type View,
 } from './board/model.ts';
@@ -74,6 +75,8 @@ export class Workroom {
   readonly settings: () => WorkroomSettings;
   readonly #due: (at: number) => void;
   readonly #journal: Journal;
+  /** Refused commands by code, since the start. */
+  readonly refusals = new Map<RefusalCode, number>();
 
   constructor(core: Core, settings: () => WorkroomSettings, { due, journal }: WorkroomPorts) {
     this.#core = core;
@@ -116,7 +119,10 @@ export class Workroom {
     refuseDamaged(this.#journal);
     const now = this.#core.clock.now();
     const decision = decide(command, { view, actor, now });
-    if (decision.kind === 'refused') return { outcome: decision, statements: [], events: [], view, dueAt: undefined };
+    if (decision.kind === 'refused') {
+      this.refusals.set(decision.code, (this.refusals.get(decision.code) ?? 0) + 1);
+      return { outcome: decision, statements: [], events: [], view, dueAt: undefined };
+    }
     return this.#planned(view, decision.facts, identity);
   }
 

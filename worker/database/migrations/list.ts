@@ -13,6 +13,7 @@ import { causes } from './0011-causes.ts';
 import { jobRuns } from './0012-job-runs.ts';
 import { workroom } from './0013-workroom.ts';
 import { workroomFiles } from './0014-workroom-files.ts';
+import { restores } from './0015-restores.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -38,4 +39,5 @@ export const MIGRATIONS: readonly Migration[] = [
   jobRuns,
   workroom,
   workroomFiles,
+  restores,
 ];

@@ -14,7 +14,7 @@ import type { WorkroomEventsTable, WorkroomPlacesTable } from '../../database/ta
 import type { Statement } from '../../database/unit.ts';
 import { GUARD } from '../journal/append.ts';
 import { hashBeforeFirst } from '../journal/chain.ts';
-import type { Journal, Proving, SliceAsked } from '../journal/journal.ts';
+import { commandsIn, type Journal, type Proving, type SliceAsked } from '../journal/journal.ts';
 import type { CommandIdentity } from '../journal/journal-event.ts';
 import type { JournalCheck } from '../journal/verify.ts';
 import { CatalogFile } from './catalog-file.ts';
@@ -210,6 +210,15 @@ export class FileJournal implements Journal {
     const spool = sql.selectFrom('workroom_spool').select(['stream', 'version']).where('id', '=', id);
     const places = sql.selectFrom('workroom_places').select(['stream', 'version']).where('id', '=', id);
     return (await reader.first(spool)) ?? (await reader.first(places));
+  }
+
+  async commands(after: number, until: number): Promise<number> {
+    const { reader } = this.#core;
+    const first = await reader.first(sql.selectFrom('workroom_spool').select('seq').orderBy('seq').limit(1));
+    const filed = Math.min(until, (first?.seq ?? until + 1) - 1);
+    const places = await reader.first(commandsIn('workroom_places', after, filed));
+    const spool = await reader.first(commandsIn('workroom_spool', Math.max(after, filed), until));
+    return (places?.n ?? 0) + (spool?.n ?? 0);
   }
 
   async prove(check: JournalCheck, { head, pause }: Proving): Promise<void> {

@@ -23,6 +23,8 @@ export interface JournalSource {
   slice(asked: SliceAsked): Promise<readonly WorkroomEventsTable[]>;
   /** The event of this id. */
   byId(id: string): Promise<Pick<WorkroomEventsTable, 'stream' | 'version'> | undefined>;
+  /** Number of accepted commands of the events behind `after`, up to `until`. What the host does at a deadline is none. */
+  commands(after: number, until: number): Promise<number>;
   /** Hands everything up to the head to a proof. `pause` is awaited between slices. */
   prove(check: JournalCheck, upTo: Proving): Promise<void>;
 }
@@ -50,6 +52,20 @@ export function refuseDamaged({ damage }: Pick<Journal, 'damage'>): void {
 
 const SLICE = 500;
 
+/** Each accepted command has one event `<command id>/1`. */
+export const commandsIn = (
+  table: 'workroom_events' | 'workroom_places' | 'workroom_spool',
+  after: number,
+  until: number,
+) =>
+  sql
+    .selectFrom(table)
+    .select(({ fn }) => fn.countAll<number>().as('n'))
+    .where('seq', '>', after)
+    .where('seq', '<=', until)
+    .where('id', 'like', '%/1')
+    .where('id', 'not like', 'due/%');
+
 /** The journal in the database: what is committed is where it belongs. */
 export class DatabaseJournal implements Journal {
   readonly store = 'database';
@@ -68,6 +84,10 @@ export class DatabaseJournal implements Journal {
 
   byId(id: string): Promise<Pick<WorkroomEventsTable, 'stream' | 'version'> | undefined> {
     return this.#reader.first(sql.selectFrom('workroom_events').select(['stream', 'version']).where('id', '=', id));
+  }
+
+  async commands(after: number, until: number): Promise<number> {
+    return (await this.#reader.first(commandsIn('workroom_events', after, until)))?.n ?? 0;
   }
 
   async prove(check: JournalCheck, { head, pause }: Proving): Promise<void> {

@@ -26,9 +26,7 @@ export function verifyDatabase(database: Database, expect?: Head, files?: FilesB
     const watch = isInFiles ? catalog?.watch : undefined;
     const check = new JournalCheck({ projectId, head, expect, watch });
     if (isInFiles) addFiles(database, check, { files, projectId, head });
-    else
-      for (const row of database.prepare('SELECT * FROM workroom_events ORDER BY seq').iterate())
-        check.add(row as WorkroomEventsTable);
+    else for (const row of eventsOf(database)) check.add(row);
     check.endJournal();
     if (isInFiles) catalog?.end(check);
     for (const row of database.prepare('SELECT * FROM workroom_catalog').iterate())
@@ -71,4 +69,26 @@ export function verifyFiles(files: FilesBeside, projectId: string, expect?: Head
   check.endJournal();
   catalog.end(check);
   return check.endWithoutCatalog();
+}
+
+const PAGE = 200;
+const EVENTS = `SELECT seq, id, stream, version, kind, at, actor, cause, data, texts, digest, hash
+  FROM workroom_events WHERE seq > ? ORDER BY seq LIMIT ${PAGE}`;
+/** In the order of `EVENTS`. */
+type EventValues = readonly [
+  ...[seq: number, id: string, stream: string, version: number, kind: string, at: number, actor: string],
+  ...[cause: string | null, data: string, texts: string | null, digest: string, hash: string],
+];
+
+/** Pages of lists: half of what `iterate()` with objects costs. */
+function* eventsOf(database: Database): Generator<WorkroomEventsTable> {
+  const page = database.prepare(EVENTS).raw();
+  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+    const rows = page.all(after) as EventValues[];
+    for (const [seq, id, stream, version, kind, at, actor, cause, data, texts, digest, hash] of rows) {
+      yield { seq, id, stream, version, kind, at, actor, cause, data, texts, digest, hash };
+      after = seq;
+    }
+    if (rows.length < PAGE) return;
+  }
 }
