@@ -95,7 +95,7 @@ export class WorkroomHost {
     const { workroomJournal: folder, workroomCatalog: catalogFile } = paths;
     const { store } = config().workroom;
     try {
-      this.#journal = await openJournal({ core, store, folder, catalogFile, reminding: settingsOf(config()) });
+      this.#journal = await openJournal({ core, store, folder, catalogFile, reminding: workroomSettings(config()) });
       this.refused = undefined;
     } catch (error) {
       if (!(error instanceof SvcError) || error.code !== 'config_invalid') throw error;
@@ -206,13 +206,14 @@ async function load(
     await import('../workroom/index.ts');
   const journal = opened ?? new DatabaseJournal(core.reader);
   const due = (at: number): void => timers().expect(at);
-  const workroom = new Workroom(core, () => settingsOf(config()), { due, journal });
+  const workroom = new Workroom(core, () => workroomSettings(config()), { due, journal });
   const { verify, last: lastVerification } = proofs;
   const admin = createWorkroomAdmin({ core, workroom, source: journal, verify, lastVerification, endpoint });
   return { workroom, admin, journal, part: workroomPart(core, workroom), scrub, noteHead, readHead, Figures };
 }
 
-function settingsOf({ workroom }: LoadedConfig['config']) {
+/** Settings of the board, from the configuration. */
+export function workroomSettings({ workroom }: LoadedConfig['config']) {
   const { stuckHours, remindHours, maxTextBytes } = workroom;
   return { stuckMs: stuckHours * HOUR_MS, remindMs: remindHours * HOUR_MS, maxTextBytes };
 }

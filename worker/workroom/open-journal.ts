@@ -4,7 +4,7 @@ import type { Core } from '../core/core.ts';
 import { commitOrThrow } from '../core/core.ts';
 import { turns } from '../core/turns.ts';
 import { readMeta, writeMeta } from '../database/project-state.ts';
-import { sql, statement } from '../database/statement.ts';
+import { sql } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import type { Reminding } from './board/due-times.ts';
 import { FileJournal, takeOut } from './files/file-journal.ts';
@@ -139,5 +139,3 @@ async function noteStore(core: Core, store: JournalStore, more: readonly Stateme
   if ((await readMeta(core.reader, STORE)) === store && more.length === 0) return;
   await commitOrThrow(core.writer, { name: 'workroom.store', statements: [writeStore(store), ...more] });
 }
-
-export const clearPlaces = (): Statement => statement(sql.deleteFrom('workroom_places'));

@@ -30,7 +30,7 @@ const COLUMNS = [
   'updated_at',
   'data',
 ];
-const insertFrom = (table: string, columns: readonly string[]): string =>
+export const insertFrom = (table: string, columns: readonly string[]): string =>
   `INSERT INTO ${table} (${columns.join(', ')})
   SELECT ${columns.map((column) => `json_extract(value, '$.${column}')`).join(', ')} FROM json_each(?)`;
 const INSERT_CATALOG = insertFrom('workroom_catalog', COLUMNS);
