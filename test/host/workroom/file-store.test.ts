@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { convertWorkroom } from '../../../worker/host/stored-workroom.ts';
 import { verifyStored } from '../../../worker/workroom/journal/verify-stored.ts';
 import { HTTP, type Running, running, starting } from '../../support/hosts/app-host.ts';
 
@@ -77,5 +78,15 @@ describe('a Workroom with its journal in files', () => {
         code: 'config_invalid',
         hint: new RegExp(`svc workroom convert --to ${to}`),
       });
+      const { path: project, env: environment } = host.project;
+      const { head, hasMoved } = await convertWorkroom({ project, environment, to });
+      assert.deepEqual([head.seq, hasMoved], [1, true]);
+      const moved = await running(t, { project: host.project });
+      const { json } = await moved.call('GET', '/api/workroom');
+      assert.deepEqual([json['store'], json['head']], [to, head]);
+      assert.equal(
+        (await moved.call('POST', '/api/workroom/commands', { kind: 'new', board: 'web', title: 'One' })).status,
+        200,
+      );
     });
 });
