@@ -5,11 +5,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import Database from 'better-sqlite3';
 import type { Acceptance, AcceptanceRow } from '../../../shared/api/acceptance.ts';
 import { RELEASE_FORMAT, type ReleaseRecord, writeRelease } from '../../../shared/recovery/release-record.ts';
 import { command } from '../../../supervisor/cli/commands/accept.ts';
 import { parseCommand } from '../../../supervisor/cli/program.ts';
+import { openReadOnly, openWritable } from '../../../worker/database/sqlite/connection.ts';
 import { commandContext } from '../../support/commands/command-context.ts';
 import { freePort } from '../../support/free-port.ts';
 import { createHostClient } from '../../support/hosts/app-client.ts';
@@ -65,7 +65,7 @@ const events = async ({ call }: Running): Promise<Record<string, unknown>[]> => 
 };
 
 function stored({ project }: Running): Record<string, unknown>[] {
-  const database = new Database(project.paths.database, { readonly: true });
+  const database = openReadOnly(project.paths.database);
   const rows = database.prepare('SELECT * FROM acceptances ORDER BY id').all() as Record<string, unknown>[];
   database.close();
   return rows;
@@ -181,7 +181,7 @@ export default definePlugin({ name: 'fails', setup(p) { p.on('message', {}, () =
     const host = await running(t, { project });
     await say(host, 'hello');
     await until(async () => (await asked(host)).facts.quiet.dead > 0, { what: 'the dead letter' });
-    const database = new Database(project.paths.database);
+    const database = openWritable(project.paths.database);
     database.exec('DELETE FROM event_log WHERE seq = 2');
     database.close();
     const settled = { host: 'first', endpoints: 'known', quiet: 'known', authority: 'known' };

@@ -36,7 +36,7 @@ describe('a release', { timeout: 900_000 }, () => {
     assert.deepEqual(handled(shop), ['A m1']);
     assert.equal(git('rev-parse', 'HEAD'), commits.b);
     assert.equal(git('status', '--porcelain'), '');
-    await done(shop, 'release', 'accept', '--reason', 'tried by hand');
+    await done(shop, 'release', 'accept');
     await done(shop, 'release', 'observe');
     await until(() => handled(shop).length === 3, { what: 'what was parked' });
     assert.deepEqual(handled(shop), ['A m1', 'B m2', 'B m3']);
