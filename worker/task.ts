@@ -27,8 +27,11 @@ import type {
   PluginsLook,
   TaskOptions,
 } from './runtime/once-types.ts';
+import type { Converted } from './workroom/convert.ts';
+import type { JournalStore } from './workroom/journal/journal.ts';
 import type { Verified } from './workroom/journal/verify.ts';
 import type { VerifyOptions } from './workroom/journal/verify-stored.ts';
+import type { Head } from './workroom/read-catalog.ts';
 
 export interface TaskModule {
   checkProject(options: CheckOptions): Promise<CheckedProject>;
@@ -44,6 +47,10 @@ export interface TaskModule {
   openStoredIngress(options: StoredPlaceOptions): Promise<StoredIngress | undefined>;
   /** Proves the journal of the Workroom in the database file, or of an export. */
   verifyWorkroom(options: VerifyOptions): Promise<Verified>;
+  /** Moves the journal of a stopped Workroom to the other store. */
+  convertWorkroom(options: StoredPlaceOptions & { readonly to: JournalStore }): Promise<Converted>;
+  /** Makes all that is derived from the journal anew. */
+  rebuildWorkroom(options: StoredPlaceOptions): Promise<Head>;
   /** A checkpoint of a stopped host. */
   makeStopped(options: StoppedOptions): Promise<Made>;
   /** Restores a checkpoint beside the project, in test mode, and throws the copy away. Code of its plugins runs. */
@@ -153,6 +160,14 @@ export const importCheckpoint: TaskModule['importCheckpoint'] = async (options) 
 /** Throws what the configuration throws, and `conflict` while a checkpoint is made. */
 export const pruneStored: TaskModule['pruneStored'] = async (options) =>
   (await import('./recovery/checkpoint/remove-checkpoints.ts')).pruneStored(options);
+
+/** Throws `already_running` beside a worker, `journal_damaged` for a journal that does not hold. */
+export const convertWorkroom: TaskModule['convertWorkroom'] = async (options) =>
+  (await import('./host/stored-workroom.ts')).convertWorkroom(options);
+
+/** Throws as `convertWorkroom` does. */
+export const rebuildWorkroom: TaskModule['rebuildWorkroom'] = async (options) =>
+  (await import('./host/stored-workroom.ts')).rebuildWorkroom(options);
 
 export async function untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]> {
   const files = await import('./runtime/loading/untrusted-files.ts');

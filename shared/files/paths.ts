@@ -21,6 +21,9 @@ export interface ProjectPaths {
   readonly mediaDir: string;
   readonly database: string;
   readonly writerLock: string;
+  /** Segments of the journal of a Workroom with `store: file`. */
+  readonly workroomJournal: string;
+  readonly workroomCatalog: string;
   /** Key of the links to stored files; belongs in no backup. */
   readonly linkKey: string;
   readonly workerRecord: string;
@@ -60,6 +63,8 @@ export function projectPaths(project: string): ProjectPaths {
     mediaDir: join(project, DATA_DIR, 'media'),
     database: state('data.sqlite'),
     writerLock: state('writer.lock'),
+    workroomJournal: state('workroom-journal'),
+    workroomCatalog: state('workroom-catalog.json'),
     linkKey: state('link.key'),
     workerRecord: state('worker.json'),
     supervisorRecord: state('supervisor.json'),

@@ -21,6 +21,7 @@ const webhooks: CommandEntry['load'] = () => import('./commands/webhooks.ts');
 const seeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/see.ts');
 const changeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/change.ts');
 const proveWorkroom: CommandEntry['load'] = () => import('./commands/workroom/prove.ts');
+const keepWorkroom: CommandEntry['load'] = () => import('./commands/workroom/keep.ts');
 const readCheckpoints: CommandEntry['load'] = () => import('./commands/checkpoint/read.ts');
 const archives: CommandEntry['load'] = () => import('./commands/checkpoint/archive.ts');
 const tasks: CommandEntry['load'] = () => import('./commands/tasks.ts');
@@ -97,6 +98,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('workroom release', 'Takes a damaged stream into use again', changeWorkroom),
   entry('workroom verify', 'Proves the journal, without a host', proveWorkroom),
   entry('workroom export', 'Writes the journal for a proof elsewhere', proveWorkroom),
+  entry('workroom convert', 'Moves the journal to files, or to the database', keepWorkroom),
+  entry('workroom rebuild', 'Makes the board anew from the journal', keepWorkroom),
   entry('tasks list', 'Lists waiting tasks and next times', tasks),
   entry('tasks cancel', 'Takes a waiting task away', tasks),
   entry('endpoints list', 'Lists endpoints with state and last error', endpoints),

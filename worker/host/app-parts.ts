@@ -113,6 +113,7 @@ export class Parts {
       core: this.core,
       config: () => this.engine.runtime.loaded.config,
       timers: () => this.engine.timers,
+      paths: projectPaths(project),
       endpoint: (name) => this.engine.runtime.current?.endpoint(name) ?? name,
     });
     this.engine = this.#makeEngine();
@@ -284,6 +285,7 @@ export class Parts {
         failure: runtime.lastFailure,
         requirements: runtime.loaded.config.http.readiness,
         endpoint: (id) => endpointFact(this.engine.endpoints.get(id)),
+        journal: this.workroom.journal,
       }),
       identity: () => ({
         project: this.name,

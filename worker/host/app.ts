@@ -153,8 +153,9 @@ class Host implements App {
     disk.start();
   }
 
-  /** Plugin keys that their schema rejects are an invalid configuration: the process exits with 78. */
+  /** Plugin keys that their schema rejects, and another store of the journal, are an invalid configuration: the process exits with 78. */
   #refuseBadConfiguration(): void {
+    if (this.#parts.workroom.refused !== undefined) throw this.#parts.workroom.refused;
     const { lastFailure, current } = this.#parts.engine.runtime;
     if (current === undefined && (lastFailure?.code === 'config_invalid' || lastFailure?.code === 'secret_invalid'))
       throw lastFailure;
@@ -182,13 +183,16 @@ class Host implements App {
     const stored = [loadProjectState(core.writer, core.reader, fileFacts(file)), recordThisStart(this.#parts)] as const;
     const loaded = turns(1).then(() => engine.load());
     const [state] = await Promise.all([...stored, loaded]);
-    facts.state = state;
+    const projectId = await this.#parts.workroom.adopted(state.projectId);
+    facts.state = { ...state, projectId };
     if (state.isCopy) this.#log.warn({ epoch: state.epoch }, 'the database is a copy: events begin a new timeline');
-    core.projectId = state.projectId;
+    core.projectId = projectId;
     facts.head = Math.max(facts.head, state.head);
     const starts = [...(await countStarts(core.reader)).values()];
     facts.restarts = Math.max(0, starts.reduce((sum, n) => sum + n, 0) - 1);
-    openEvents(this.#parts, state);
+    openEvents(this.#parts, facts.state);
+    await this.#parts.workroom.open();
+    if (this.#parts.workroom.refused !== undefined) return; // ends the start
     await this.#parts.jobs.start();
     await serveFirst(this.#parts, first);
     facts.retention?.start();
@@ -267,7 +271,8 @@ class Host implements App {
     await step('jobs', left('event'), () => this.#parts.jobs.stop());
     await step('checkpoint', left('event'), () => this.#parts.recovery.stop());
     await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cutOf(what, count).forEach(add)));
-    for (const part of [housekeeping, facts.retention, disk, this.#parts.workroom]) part?.stop();
+    for (const part of [housekeeping, facts.retention, disk]) part?.stop();
+    await step('workroom', left('accounts'), () => this.#parts.workroom.stop());
     await step('database', left('database'), () => this.#parts.closeDatabase()); // if cut short, the next start recovers the WAL
     await step('http connections', left('connections'), async () => this.#http.close());
     return { cut };

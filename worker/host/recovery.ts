@@ -1,13 +1,10 @@
 // Checkpoints, wired into the host: made on a schedule and when asked for, one at a time. The code is loaded by the first one.
-import type { Checkpoint, Checkpoints } from '../../shared/api/checkpoint.ts';
+import { resolve } from 'node:path';
+import type { Checkpoints } from '../../shared/api/checkpoint.ts';
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import type { Mode } from '../../shared/config/mode.ts';
 import { type ProjectPaths, projectPaths } from '../../shared/files/paths.ts';
-import {
-  type StoredCheckpoint,
-  storedCheckpoint,
-  storedCheckpoints,
-} from '../../shared/recovery/stored-checkpoints.ts';
+import { storedCheckpoint, storedCheckpoints } from '../../shared/recovery/stored-checkpoints.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import type { Timer } from '../../shared/time/clock.ts';
 import { type Core, reasonOf } from '../core/core.ts';
@@ -19,6 +16,7 @@ import type { Caller } from '../http/api/caller.ts';
 import type { CheckpointsApi } from '../http/api/checkpoints-api.ts';
 import type { CheckpointFigures } from '../metrics/checkpoint-metrics.ts';
 import type { Made } from '../recovery/checkpoint/make-checkpoint.ts';
+import { failureFor, lastFor, manifestOf, shownOf } from './checkpoint-answers.ts';
 import { Rehearsals } from './rehearsals.ts';
 
 export interface RecoveryDeps {
@@ -203,6 +201,7 @@ export class RecoveryHost {
       actor,
       data,
     });
+    await this.#copyOut(name);
     await this.#prune();
     return made;
   }
@@ -227,15 +226,14 @@ export class RecoveryHost {
         isRunning: file?.version === served.version && changedFiles().length === 0,
       },
       secrets: knownSecrets(file ?? served, [...served.secrets, ...secrets()]),
-      without: [],
+      without: [this.#copyTo()].filter((folder) => folder !== undefined),
     };
   }
 
-  async #failed(error: unknown): Promise<void> {
+  async #failed(error: unknown, name = this.#making?.name ?? null): Promise<void> {
     const { core, tell } = this.#deps;
     const { code, hint = null } = coerceError(error);
     if (code === 'draining') return;
-    const name = this.#making?.name ?? null;
     const at = core.clock.now();
     this.#failures.set(code, (this.#failures.get(code) ?? 0) + 1);
     this.#failure = { name, at: new Date(at).toISOString(), code, message: reasonOf(core, error), hint };
@@ -249,10 +247,24 @@ export class RecoveryHost {
     });
   }
 
+  #copyTo(): string | undefined {
+    const { copyTo } = this.#deps.loaded().config.recovery;
+    return copyTo === undefined ? undefined : resolve(this.#deps.project, copyTo);
+  }
+
+  /** A failure is told like one of the making; the checkpoint itself is there. */
+  async #copyOut(name: string): Promise<void> {
+    const to = this.#copyTo();
+    if (to === undefined) return;
+    const { copyOut } = await import('../recovery/checkpoint/copy-out.ts');
+    await copyOut({ project: this.#deps.project, to, name }).catch((error: unknown) => this.#failed(error, name));
+  }
+
   async #prune(): Promise<void> {
     const { core, project, loaded, tell } = this.#deps;
     const { pruneCheckpoints } = await import('../recovery/checkpoint/remove-checkpoints.ts');
     try {
+      const to = this.#copyTo();
       const { removed } = await pruneCheckpoints({ project, rules: loaded().config.recovery, point: core.point });
       for (const name of removed)
         await tell({
@@ -262,6 +274,8 @@ export class RecoveryHost {
           subject: name,
           data: { name },
         });
+      if (to !== undefined && removed.length > 0)
+        await (await import('../recovery/checkpoint/copy-out.ts')).removeCopies({ to, names: removed });
     } catch (error) {
       core.log.warn({ err: error }, 'old checkpoints were not removed: tried again after the next one');
     }
@@ -303,35 +317,4 @@ export class RecoveryHost {
     const first = sql.selectFrom('starts').select('at').orderBy('at').limit(1);
     return (await this.#deps.core.reader.first(first))?.at ?? this.#since;
   }
-}
-
-function shownOf({ name, manifest, bytes, level, verification, fault }: StoredCheckpoint, texts: boolean): Checkpoint {
-  return {
-    name,
-    createdAt: manifest?.createdAt ?? null,
-    bytes,
-    level,
-    verifiedAt: verification?.at ?? null,
-    fault: fault === undefined ? null : texts ? fault : 'damaged',
-    ...(texts ? { reason: manifest?.reason ?? null } : {}),
-  };
-}
-
-/** Without the list of files. */
-function manifestOf({ manifest }: StoredCheckpoint, texts: boolean): Pick<Checkpoint, 'manifest'> {
-  if (manifest === undefined) return {};
-  const { parts: _parts, secrets, reason, jobs, ...rest } = manifest;
-  if (!texts) return { manifest: { ...rest, jobs: { count: jobs.count, revision: jobs.revision } } };
-  return { manifest: { ...rest, reason, jobs, secrets: secrets.map(({ name }) => name) } };
-}
-
-function lastFor({ warnings, ...last }: NonNullable<Checkpoints['last']>, texts: boolean): Checkpoints['last'] {
-  return { ...last, ...(texts && warnings !== undefined ? { warnings } : {}) };
-}
-
-function failureFor(
-  { message, hint, ...failure }: NonNullable<Checkpoints['failure']>,
-  texts: boolean,
-): Checkpoints['failure'] {
-  return { ...failure, ...(texts ? { message: message ?? '', hint: hint ?? null } : {}) };
 }

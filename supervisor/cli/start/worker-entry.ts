@@ -114,6 +114,18 @@ export const pruneStored: TaskModule['pruneStored'] = async (options) => {
   return tasks.pruneStored(options);
 };
 
+/** Moves the journal of a stopped Workroom to the other store. No plugin code runs. */
+export const convertWorkroom: TaskModule['convertWorkroom'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.convertWorkroom(options);
+};
+
+/** Makes all that is derived from the journal anew. No plugin code runs. */
+export const rebuildWorkroom: TaskModule['rebuildWorkroom'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.rebuildWorkroom(options);
+};
+
 /** Project files that other users can change. No plugin code runs. */
 export const untrustedFiles: TaskModule['untrustedFiles'] = async (options) => {
   const tasks: TaskModule = await import('../../../worker/task.ts');

@@ -95,7 +95,10 @@ describe('a checkpoint of a running host', () => {
     const answers = await Promise.all([1, 2].map(() => host.call('POST', '/api/checkpoints', {})));
     await until(async () => (await listOf(host)).running === null, { what: 'the end of the checkpoint' });
 
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [202, 409]);
+    assert.deepEqual(
+      answers.map(({ status }) => status).toSorted((a, b) => a - b),
+      [202, 409],
+    );
     assert.equal((await listOf(host)).checkpoints.length, 1);
   });
 

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { ErrorCode } from '../../../shared/error-codes.ts';
-import { SvcError } from '../../../shared/svc-error.ts';
+import { coerceError, SvcError } from '../../../shared/svc-error.ts';
 import type { SnapshotWriter } from '../../database/unit.ts';
 import { copyDatabase } from './copy-database.ts';
 import type { Finished, FinishOptions } from './finish-checkpoint.ts';
@@ -46,7 +46,7 @@ function finishInChild(options: FinishOptions, signal: AbortSignal): Promise<Fin
     stderr = (stderr + text).slice(-2_000);
   });
   const work = new Promise<Finished>((resolve, reject) => {
-    const giveUp = (): void => reject(signal.reason);
+    const giveUp = (): void => reject(coerceError(signal.reason));
     if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
     child.on('message', (message: FromFinish) => {
