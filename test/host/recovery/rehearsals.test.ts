@@ -38,7 +38,7 @@ describe('verifications of a running host', () => {
     const host = await running(t);
     const { json } = await host.call('POST', '/api/checkpoints', {});
     const name = String(json['name']);
-    const list = async () => (await host.call('GET', '/api/checkpoints')).json as Record<string, unknown>;
+    const list = async () => (await host.call('GET', '/api/checkpoints')).json;
     await until(async () => (await list())['running'] === null, { what: 'the checkpoint' });
 
     assert.equal((await host.call('POST', '/api/checkpoints/c9/verify', {})).status, 404);

@@ -23,7 +23,7 @@ export async function verifyInChild(question: ToVerify, signal: AbortSignal): Pr
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const answer = new Promise<VerifiedCheckpoint>((resolve, reject) => {
-    const giveUp = (): void => reject(signal.reason);
+    const giveUp = (): void => reject(signal.reason as Error);
     if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
     child.on('error', (error) => reject(died(error.message)));
