@@ -25,6 +25,7 @@ export function evolveTeam(team: Team, fact: Fact): Team {
     case 'member.removed':
       return put({ ...known(before, fact), accounts: [], removed: true });
     case 'stream.released':
+    case 'text.erased':
       return { ...team, version: fact.version };
     default:
       throw foreign(fact);
@@ -54,6 +55,7 @@ export function evolveBoard(board: Board | undefined, fact: Fact): Board {
         ...('review' in fact.data ? { review: fact.data['review'] === true } : {}),
       };
     case 'stream.released':
+    case 'text.erased':
       return next;
     case 'board.archived':
       return { ...next, archived: true };
@@ -102,7 +104,7 @@ export function evolveItem(item: Item | undefined, fact: Fact): Item {
       ? { ...before, overdueAt: fact.at }
       : { ...before, blockers: withBlocker(before, id, (blocker) => ({ ...blocker, overdueAt: fact.at })) };
   }
-  if (fact.kind === 'stream.released') return before;
+  if (fact.kind === 'stream.released' || fact.kind === 'text.erased') return before;
   if (fact.kind === 'item.stuck') return { ...before, stuckAt: fact.at };
   const next: Item = { ...before, touchedAt: fact.at, stuckAt: undefined };
   const comment = { by: fact.actor, at: fact.at, text: fact.texts['text'] };

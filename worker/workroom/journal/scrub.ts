@@ -30,6 +30,7 @@ export async function scrub(core: Core): Promise<Verification> {
     after = rows.at(-1)?.seq ?? head.seq;
     await turns(1);
   }
+  if (check.lacksWords) for (const row of await erasuresBehind(core, head.seq)) check.explain(row);
   check.endJournal();
   for (let after = ''; ; ) {
     const rows = await core.reader.all(
@@ -47,6 +48,15 @@ export async function scrub(core: Core): Promise<Verification> {
   await noteFaults(core, { faults, ms, seq: head.seq });
   return { at, ...head, ms, faults: faults.map((fault) => ({ ...fault })) };
 }
+
+const erasuresBehind = ({ reader }: Core, seq: number) =>
+  reader.all(
+    sql
+      .selectFrom('workroom_events')
+      .select(['kind', 'stream', 'data'])
+      .where('seq', '>', seq)
+      .where('kind', '=', 'text.erased'),
+  );
 
 interface Found {
   readonly faults: readonly JournalFault[];

@@ -12,7 +12,8 @@ import { factOf, textsOf } from './journal-event.ts';
  * - `reordered`: an event stands at another one's place
  * - `foreign`: the chain begins for another project, or `expect` names another history
  * - `truncated`: the journal ends before its head
- * - `text_changed`, `text_missing`: the words of an event are not those that were hashed
+ * - `text_changed`: the words of an event are not those that were hashed
+ * - `text_missing`: words are gone, and no `text.erased` of their stream says so
  * - `catalog_differs`: what is shown is not the fold of the journal (all columns but `next_at`, which settings decide, and `quarantined`)
  */
 export type FaultKind =
@@ -70,6 +71,8 @@ export class JournalCheck {
   readonly #lasts = new Map<string, { readonly seq: number; readonly at: number }>();
   readonly #lastItems = new Map<string, number>();
   readonly #damaged = new Set<string>();
+  /** Events without their words, until a `text.erased` of their stream names them. */
+  readonly #withoutWords = new Map<number, string>();
   #before: string;
   #seq = 0;
   #expected = false;
@@ -99,6 +102,22 @@ export class JournalCheck {
       this.#fault('truncated', this.#seq + 1, null);
     else if (expect !== undefined && expect.seq > 0 && !this.#expected && this.#faults.length === 0)
       this.#fault('foreign', expect.seq, null);
+    for (const [seq, stream] of this.#withoutWords) {
+      this.#fault('text_missing', seq, stream);
+      this.#damaged.add(stream);
+    }
+  }
+
+  /** Words are gone of events that no `text.erased` named so far. */
+  get lacksWords(): boolean {
+    return this.#withoutWords.size > 0;
+  }
+
+  /** What an event `text.erased` names. The host erases while a proof goes on, so the event may lie behind the head of the proof. */
+  explain({ kind, stream, data }: Pick<WorkroomEventsTable, 'kind' | 'stream' | 'data'>): void {
+    if (kind !== 'text.erased') return;
+    const { seqs } = JSON.parse(data) as { readonly seqs: readonly number[] };
+    for (const seq of seqs) if (this.#withoutWords.get(seq) === stream) this.#withoutWords.delete(seq);
   }
 
   addCatalog(row: CatalogState): void {
@@ -156,7 +175,10 @@ export class JournalCheck {
       const isOther = at === 1 && digest === row.digest && hash !== row.hash && !isSwapped;
       this.#fault(isSwapped ? 'reordered' : isOther ? 'foreign' : 'changed', at, stream);
       if (stream !== null) this.#damaged.add(stream);
-    } else if (isWhole(row)) this.#checkTexts(row);
+    } else if (isWhole(row)) {
+      this.#checkTexts(row);
+      this.explain(row);
+    }
     this.#follow(row);
     if (isWhole(row)) this.#fold(row);
   }
@@ -182,7 +204,7 @@ export class JournalCheck {
     const fits = Object.entries(texts).every(([field, sealed]) => textDigest(sealed) === data[field]);
     if (!isCanonical || !fits) return this.#textFault('text_changed', row);
     const fields = Object.keys(data).filter((field) => TEXT_FIELDS.has(`${row.kind} ${field}`));
-    if (fields.some((field) => !Object.hasOwn(texts, field))) this.#textFault('text_missing', row);
+    if (fields.some((field) => !Object.hasOwn(texts, field))) this.#withoutWords.set(row.seq, row.stream);
   }
 
   #textFault(fault: FaultKind, row: WorkroomEventsTable): void {
