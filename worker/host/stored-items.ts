@@ -33,6 +33,7 @@ import type {
   Selection,
 } from '../http/api/items-api.ts';
 import { createInboxAdmin } from '../inbox/inbox-admin.ts';
+import { reopenRuns } from '../jobs/job-store.ts';
 import { createOutboxAdmin } from '../outbox/outbox-admin.ts';
 
 const CALLER: Caller = { scope: 'full', actor: 'offline', requestId: 'offline' };
@@ -194,7 +195,7 @@ function storesOver({ secrets: known }: Place, reader: SqliteReader, writer: Wri
     point: noFailpoint,
   };
   return {
-    inbox: createInboxAdmin({ core, inbox: NOBODY, dispatcher: NOBODY }),
+    inbox: createInboxAdmin({ core, inbox: NOBODY, dispatcher: NOBODY, reopen: reopenRuns }),
     outbox: createOutboxAdmin({ core, sender: NOBODY }),
   };
 }
