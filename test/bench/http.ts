@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
-import { median, startHost, TOKEN } from './support.ts';
+import { median, startHost, TOKEN } from './load/support.ts';
 
 const CONNECTIONS = 64;
 const ROUNDS = 3;

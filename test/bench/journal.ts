@@ -17,7 +17,7 @@ import { GroupingWriter, inlineRunner } from '../../worker/database/writer.ts';
 import type { WorkCommand } from '../../worker/workroom/board/commands.ts';
 import { verifyDatabase } from '../../worker/workroom/journal/verify-database.ts';
 import { Workroom } from '../../worker/workroom/workroom.ts';
-import type { Report } from './report.ts';
+import type { Report } from './load/report.ts';
 
 const AT_ONCE = 64;
 const FEW = 1_000;

@@ -51,6 +51,7 @@ describe('the bundles', () => {
       'task.mjs',
       'code-check.mjs',
       'writer-thread.js',
+      'copy-child.js',
     ];
 
     assert.deepEqual(

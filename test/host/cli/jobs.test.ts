@@ -6,9 +6,9 @@ import { describe, it, type TestContext } from 'node:test';
 import type { CommandContext, HostClient } from '../../../supervisor/cli/command.ts';
 import { commands } from '../../../supervisor/cli/commands/jobs/jobs.ts';
 import { hostSource } from '../../../supervisor/cli/commands/jobs/jobs-source.ts';
+import { capturedContext } from '../../support/commands/cli-context.ts';
 import { createHostClient } from '../../support/hosts/app-client.ts';
 import { running } from '../../support/hosts/app-host.ts';
-import { capturedContext } from '../../support/hosts/cli-context.ts';
 import { type TemporaryProject, temporaryProject } from '../../support/temporary-project.ts';
 
 const from = process.cwd();

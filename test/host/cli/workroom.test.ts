@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { commands } from '../../../supervisor/cli/commands/workroom/change.ts';
 import { createHostClient } from '../../support/hosts/app-client.ts';
 import { HTTP, running } from '../../support/hosts/app-host.ts';
-import { capturedContext } from '../../support/hosts/cli-context.ts';
+import { capturedContext } from '../../support/commands/cli-context.ts';
 
 describe('svc workroom erase', () => {
   it('says how much it erased, and takes an item or a member', async (t) => {

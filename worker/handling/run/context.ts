@@ -34,12 +34,14 @@ import type { RunEnd } from './run-end.ts';
 import type { RunPart, RunSurface } from './run-part.ts';
 import { listTasks } from './scheduled-tasks.ts';
 import type { StateTurns } from './state-turns.ts';
+import type { UnderWay } from './under-way.ts';
 
 export interface ContextDeps {
   readonly core: Core;
   readonly generation: GenerationView;
   readonly files: FileSource;
   readonly turns: StateTurns;
+  readonly underWay: UnderWay;
   /** Each line names the handler, its generation and the item. */
   readonly logger: (capability: Capability, of: { readonly generation: number; readonly item: string }) => Logger;
   /** Typing hints are sent at once and never retried. */
