@@ -58,12 +58,14 @@ describe('a replayed dead letter of a job', () => {
       assert.match(text, new RegExp(`^svc_job_runs_total\\{job="tidy",outcome="${outcome}".*\\} 1$`, 'm'));
   });
 
-  it('does so where it was replayed while the host was down', async (t) => {
+  it('does so where all dead letters were replayed while the host was down', async (t) => {
     const { host, item } = await failedRun(t);
     await host.app.stop(2_000);
     const { project } = host;
     const stored = openStoredItems({ project: project.path, environment: project.env });
-    await stored?.change('inbox', item, { action: 'replay', revision: undefined });
+    const selection = { state: 'dead', upTo: new Date(Date.now() + 60_000).toISOString() } as const;
+    await stored?.changeMany('inbox', selection, { action: 'replay' });
+    assert.equal((await stored?.show('inbox', item))?.['state'], 'received');
 
     await ended(await running(t, { project }), 'done');
   });
