@@ -3,7 +3,8 @@
 //   ERASE-1  Of a stream everything is one unit: its texts are gone, its catalog row is folded anew, and its event `text.erased` names the numbers.
 //   ERASE-2  A proof takes a missing text as right only where a later `text.erased` of the stream names its event.
 //   ERASE-3  Words are overwritten before their row shrinks, so that no free byte of the row keeps them.
-//   ERASE-4  A member's words may lie in many streams: a kill leaves some of them. The same command again erases the rest.
+//   ERASE-4  Nothing is told as erased where the journal is kept elsewhere: a stream without its events is refused.
+//   ERASE-5  A member's words may lie in many streams: a kill leaves some of them. The same command again erases the rest.
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import { turns } from '../core/turns.ts';
@@ -60,18 +61,34 @@ type Words = ReadonlyMap<string, readonly number[]>;
 
 async function wordsOfItem({ core, journal }: Erasing, item: string): Promise<Words> {
   const stream = itemStream(item);
-  if ((await readView(core.reader, { kind: 'look', item })).items[item] === undefined)
-    throw new SvcError('not_found', `there is no item ${item}`);
-  const seqs = (await journal.events(stream)).flatMap(({ seq, texts }) => (texts === null ? [] : [seq]));
+  const found = (await readView(core.reader, { kind: 'look', item })).items[item];
+  if (found === undefined) throw new SvcError('not_found', `there is no item ${item}`);
+  const seqs = (await wholeStream(journal, stream, found.version)).flatMap(({ seq, texts }) =>
+    texts === null ? [] : [seq],
+  );
   return new Map(seqs.length === 0 ? [] : [[stream, seqs]]);
 }
 
 async function wordsOfMember({ core, journal }: Erasing, member: string): Promise<Words> {
-  if ((await readView(core.reader, { kind: 'look' })).team.members[member] === undefined)
-    throw new SvcError('not_found', `there is no member ${member}`);
+  const { team } = await readView(core.reader, { kind: 'look' });
+  if (team.members[member] === undefined) throw new SvcError('not_found', `there is no member ${member}`);
+  await wholeStream(journal, TEAM, team.version);
   const words = new Map<string, number[]>();
   for (const { seq, stream } of await journal.eventsOf(member)) words.set(stream, [...(words.get(stream) ?? []), seq]);
   return words;
+}
+
+/** The events of a stream, all that its catalog row was made of. */
+async function wholeStream(
+  journal: Erasable,
+  stream: string,
+  version: number,
+): Promise<readonly WorkroomEventsTable[]> {
+  const rows = await journal.events(stream);
+  if (rows.length >= version) return rows;
+  throw new SvcError('refused', `nothing was erased: the events of ${stream} are not all in the database`, {
+    hint: 'a journal in files is erased in after svc workroom convert --to database; svc workroom verify tells what is missing',
+  });
 }
 
 async function eraseSlice(of: Erasing, words: readonly (readonly [string, readonly number[]])[], slice: number) {

@@ -125,6 +125,17 @@ describe('erasing words', () => {
     assert.deepEqual(room.verify().head, head);
   });
 
+  it('is refused where the events are not in the database, and tells so', async (t) => {
+    const room = await teamRoom(t);
+    await fill(room);
+    withFile(room.file, (database) => {
+      database.exec('DROP TRIGGER workroom_events_kept');
+      database.exec('DELETE FROM workroom_events');
+    });
+    await assert.rejects(erased(room, { item: 'web-1' }), /the events of item\/web-1 are not all in the database/);
+    await assert.rejects(erased(room, { member: 'bob' }), /the events of team are not all in the database/);
+  });
+
   it('loses no word that others write meanwhile, and quarantines nothing while a proof goes on', async (t) => {
     const room = await teamRoom(t);
     await fill(room);
