@@ -6,6 +6,9 @@ export const ENV_FILE = '.env';
 export const STATE_DIR = '.svc';
 export const DATA_DIR = 'data';
 
+/** Entries of a project that are no code: a release leaves them where they are. */
+export const STAYING: ReadonlySet<string> = new Set([STATE_DIR, DATA_DIR, ENV_FILE, '.git']);
+
 /** Relative names: sockets are bound and connected from the project folder, since paths over 107 bytes are cut silently. */
 export const CONTROL_SOCKET = `${STATE_DIR}/control.sock`;
 export const WORKER_SOCKET = `${STATE_DIR}/worker.sock`;

@@ -14,11 +14,13 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { WorkroomEventsTable } from '../../../worker/database/tables.ts';
+import { recordEvents } from '../../../worker/events/event-history.ts';
 import { openFiles } from '../../../worker/workroom/files/open-files.ts';
 import { firstOf } from '../../../worker/workroom/files/record.ts';
 import { SegmentWriter } from '../../../worker/workroom/files/segment-writer.ts';
 import { listSegments } from '../../../worker/workroom/files/segments.ts';
 import { verifyDatabase } from '../../../worker/workroom/journal/verify-database.ts';
+import { readView } from '../../../worker/workroom/read-catalog.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 import {
   OPERATOR,
@@ -59,6 +61,18 @@ describe('files of the journal', () => {
     const { appliedSeq } = JSON.parse(readFileSync(room.files.catalogFile, 'utf8')) as { appliedSeq: number };
     assert.equal(appliedSeq, events.length);
     assert.deepEqual(room.verify().faults, []);
+  });
+
+  it('follow the unit of a chat, which does not wait for them', async (t) => {
+    const room = await fileRoom(t);
+    const view = await readView(room.core.reader, newItem);
+    const planned = room.workroom.plan(view, newItem, { actor: ann, command: { id: 'chat', cause: null } });
+    const statements = [...planned.statements, ...recordEvents(planned.events)];
+    await room.core.writer.commit({ name: 'effects', statements });
+    const isFiled = (): boolean => readFileSync(lastSegment(room), 'utf8').includes('"id":"chat/1"');
+    while (!isFiled()) await new Promise((resolve) => setImmediate(resolve));
+    await room.close();
+    assert.equal(waiting(room), 0);
   });
 
   it('begin a segment where the last one is full, and read on over it', async (t) => {
