@@ -28,6 +28,19 @@ const put = prepared<Omit<DueRow, 'seq'>>(({ id, kind, at, capability, lane, dat
 
 export const putDue = ({ isWait = false, ...row }: NewDue): Statement => put({ ...row, is_wait: isWait ? 1 : 0 });
 
+const putNoLater = prepared<Omit<DueRow, 'seq'>>(({ id, kind, at, capability, lane, data, is_wait }) =>
+  sql
+    .insertInto('due')
+    .values({ id, kind, at, capability, lane, data, is_wait })
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet({ kind, at, capability, lane, data, is_wait }).where('due.at', '>', at),
+    ),
+);
+
+/** As `putDue`, but a row that is due earlier stays. Its handler looks again at what is due, and puts the next one. */
+export const putDueNoLater = ({ isWait = false, ...row }: NewDue): Statement =>
+  putNoLater({ ...row, is_wait: isWait ? 1 : 0 });
+
 /** The wall clock was set back by `byMs`. Rows due later than `after` count as stored before that. */
 export interface SetBack {
   readonly byMs: number;
