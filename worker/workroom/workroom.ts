@@ -1,7 +1,7 @@
 // The Workroom as a service: reads what a command needs, decides, and commits everything in one unit.
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
-import { sql } from '../database/statement.ts';
+import { preparedRead, sql } from '../database/statement.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
@@ -27,6 +27,10 @@ import { readView } from './read-catalog.ts';
 
 /** A command that keeps losing against others is given up after so many decisions. */
 const MOST_TRIES = 20;
+
+const eventById = preparedRead<{ id: string }, { readonly stream: string; readonly version: number }>(({ id }) =>
+  sql.selectFrom('workroom_events').select(['stream', 'version']).where('id', '=', id),
+);
 
 export interface WorkroomSettings extends Reminding {
   readonly maxTextBytes: number;
@@ -165,9 +169,7 @@ export class Workroom {
 
   /** The answer that this command id got before. */
   async #earlier({ id }: CommandIdentity): Promise<Accepted | undefined> {
-    const event = await this.#core.reader.first(
-      sql.selectFrom('workroom_events').select(['stream', 'version']).where('id', '=', `${id}/1`),
-    );
+    const event = await this.#core.reader.first(eventById({ id: `${id}/1` }));
     if (event === undefined) return undefined;
     const [, item = ''] = event.stream.split('/');
     const view = await readView(this.#core.reader, { kind: 'look', item });
