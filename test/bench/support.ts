@@ -40,8 +40,15 @@ export async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** The built host (dist/) in production mode, with the options of our units, on a new project with the plugins given as YAML lines. */
-export async function startHost(plugins: readonly string[], extra: readonly string[] = []): Promise<BenchHost> {
+/**
+ * The built host (dist/) in production mode, with the options of our units, on a new project with the plugins given as YAML lines. `prepare` is
+ * called with its folder before the start.
+ */
+export async function startHost(
+  plugins: readonly string[],
+  extra: readonly string[] = [],
+  prepare: (folder: string) => void = () => {},
+): Promise<BenchHost> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const port = await freePort();
   writeFileSync(
@@ -61,6 +68,7 @@ export async function startHost(plugins: readonly string[], extra: readonly stri
     mode: 0o600,
   });
   writeFileSync(join(folder, 'package.json'), '{"name":"bench"}');
+  prepare(folder);
   const startedAt = performance.now();
   const child = spawn(process.execPath, [...WORKER_OPTIONS, ...foregroundArgs(folder)], {
     stdio: ['ignore', 'ignore', 'inherit'],
