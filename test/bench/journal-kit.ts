@@ -89,7 +89,7 @@ export class Journal {
     const ofAnItem = Math.floor(events / items);
     const base = await readView(this.#reader, { kind: 'look' });
     let views: View[] = [];
-    let units: Unit[] = [];
+    const units: Unit[] = [];
     const add = (view: View, command: WorkCommand): View => {
       const planned = this.#append(view, command);
       units.push(planned.unit);
