@@ -111,9 +111,8 @@ export class Journal {
         }
     }
     this.#run(units);
-    // From all over the catalog.
-    const step = Math.floor(items / (2 * TOUCHED));
-    this.#items = Array.from({ length: 2 * TOUCHED }, (_, index) => `web-${1 + index * step}`);
+    // Work goes on at the newest items. Such from all over a large catalog lie on a page each: a group then writes three times as much.
+    this.#items = Array.from({ length: 2 * TOUCHED }, (_, index) => `web-${1 + index + items - 2 * TOUCHED}`);
     this.#views = [];
     for (const item of this.#items) this.#views.push(await readView(this.#reader, { kind: 'look', item }));
     this.#units = 0;
