@@ -148,9 +148,11 @@ function proofs(report: Report, file: string): void {
 
 /** A host takes the database over, with the note beside it. */
 async function readyMs(file: string): Promise<number> {
-  const host = await startHost(['  work: {}'], ['host:', '  kind: workroom'], (folder) => {
-    mkdirSync(join(folder, '.svc'), { mode: 0o700 });
-    for (const name of readdirSync(dirname(file))) renameSync(join(dirname(file), name), join(folder, '.svc', name));
+  const host = await startHost(['  work: {}'], ['host:', '  kind: workroom'], {
+    prepare: (folder) => {
+      mkdirSync(join(folder, '.svc'), { mode: 0o700 });
+      for (const name of readdirSync(dirname(file))) renameSync(join(dirname(file), name), join(folder, '.svc', name));
+    },
   });
   await host.stop();
   return host.readyMs;

@@ -40,14 +40,18 @@ export async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/**
- * The built host (dist/) in production mode, with the options of our units, on a new project with the plugins given as YAML lines. `prepare` is
- * called with its folder before the start.
- */
+export interface StartingHost {
+  /** Called with the folder of the project before the start. */
+  readonly prepare?: (folder: string) => void;
+  /** Further options of its Node. */
+  readonly nodeOptions?: readonly string[];
+}
+
+/** The built host (dist/) in production mode, with the options of our units, on a new project with the plugins given as YAML lines. */
 export async function startHost(
   plugins: readonly string[],
   extra: readonly string[] = [],
-  prepare: (folder: string) => void = () => {},
+  { prepare = () => {}, nodeOptions = [] }: StartingHost = {},
 ): Promise<BenchHost> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const port = await freePort();
@@ -70,7 +74,8 @@ export async function startHost(
   writeFileSync(join(folder, 'package.json'), '{"name":"bench"}');
   prepare(folder);
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [...WORKER_OPTIONS, ...foregroundArgs(folder)], {
+  const child = spawn(process.execPath, [...WORKER_OPTIONS, ...nodeOptions, ...foregroundArgs(folder)], {
+    cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const healthMs = await answers(port, '/pub/health', startedAt);
