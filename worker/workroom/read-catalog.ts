@@ -45,9 +45,9 @@ export async function readView(
   reader: Reader,
   command: WorkCommand | { readonly kind: 'look'; readonly item?: string },
 ): Promise<View> {
-  const asked: { readonly item?: string; readonly needs?: string } =
-    command.kind === 'release' ? { item: command.stream.replace(/^item\//, '') } : command;
-  const { item = '', needs } = asked;
+  const asked = command.kind === 'release' ? { item: command.stream.replace(/^item\//, '') } : command;
+  const item = ('item' in asked ? asked.item : undefined) ?? '';
+  const needs = 'needs' in asked ? asked.needs : undefined;
   const needed = needs === undefined ? '' : itemStream(needs);
   const rows = await reader.all(concerned({ item, stream: itemStream(item), needed }));
   let team: Team = NO_TEAM;
