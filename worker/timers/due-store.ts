@@ -71,22 +71,27 @@ interface DueUntil {
   readonly except: Owners;
   /** Kinds that are left out. */
   readonly without: readonly DueKind[];
+  /** Rows behind this one. */
+  readonly after?: Pick<DueRow, 'at' | 'seq'> | undefined;
 }
 /** Plugins, as `root/<slot>`. */
 type Owners = readonly string[];
 
-export const readDue = (reader: Reader, { until, limit, except, without }: DueUntil): Promise<DueRow[]> =>
-  reader.all(
-    sql
-      .selectFrom('due')
-      .selectAll()
-      .where('at', '<=', until)
-      .where(isNoneOf(except))
-      .where(({ eb, and }) => and(without.map((kind) => eb('kind', '!=', kind))))
-      .orderBy('at')
-      .orderBy('seq')
-      .limit(limit),
-  );
+export function readDue(reader: Reader, { until, limit, except, without, after }: DueUntil): Promise<DueRow[]> {
+  let query = sql
+    .selectFrom('due')
+    .selectAll()
+    .where('at', '<=', until)
+    .where(isNoneOf(except))
+    .where(({ eb, and }) => and(without.map((kind) => eb('kind', '!=', kind))));
+  if (after !== undefined) query = query.where(isBehind(after));
+  return reader.all(query.orderBy('at').orderBy('seq').limit(limit));
+}
+
+const isBehind =
+  ({ at, seq }: Pick<DueRow, 'at' | 'seq'>) =>
+  ({ eb, or, and }: ExpressionBuilder<Tables, 'due'>) =>
+    or([eb('at', '>', at), and([eb('at', '=', at), eb('seq', '>', seq)])]);
 
 export const readNextDue = (reader: Reader, except: Owners): Promise<{ at: number } | undefined> =>
   reader.first(sql.selectFrom('due').select('at').where(isNoneOf(except)).orderBy('at').limit(1));
@@ -101,10 +106,7 @@ interface DuePage {
 /** Tasks and the next times of cron handlers, the next one first. */
 export function readDuePage(reader: Reader, { after, owner, limit }: DuePage): Promise<DueRow[]> {
   let query = sql.selectFrom('due').selectAll().where('kind', 'in', ['task', 'cron']);
-  if (after !== undefined)
-    query = query.where(({ eb, or, and }) =>
-      or([eb('at', '>', after.at), and([eb('at', '=', after.at), eb('seq', '>', after.seq)])]),
-    );
+  if (after !== undefined) query = query.where(isBehind(after));
   if (owner !== undefined) query = query.where('capability', '>=', `${owner}#`).where('capability', '<', `${owner}$`);
   return reader.all(query.orderBy('at').orderBy('seq').limit(limit));
 }
