@@ -9,7 +9,12 @@ import { EXIT } from '../shared/process/exit-codes.ts';
 import { trySqlite } from '../shared/sqlite.ts';
 import { coerceError } from '../shared/svc-error.ts';
 import type { StoredSchema } from './database/stored-schema.ts';
-import type { StoredItems, StoredItemsOptions } from './host/stored-items.ts';
+import type { StoredIngress } from './host/stored-ingress.ts';
+import type { StoredItems } from './host/stored-items.ts';
+import type { StoredPlaceOptions } from './host/stored-place.ts';
+import type { Made } from './recovery/checkpoint/make-checkpoint.ts';
+import type { StoppedOptions } from './recovery/checkpoint/make-stopped.ts';
+import type { Pruned, StoredPruneOptions } from './recovery/checkpoint/remove-checkpoints.ts';
 import type {
   CheckedProject,
   CheckOptions,
@@ -31,9 +36,15 @@ export interface TaskModule {
   /** What a start would find in that file. Nothing is opened by SQLite, nothing is written. */
   storedSchema(file: string): Promise<StoredSchema>;
   /** Undefined where there is no database yet. */
-  openStoredItems(options: StoredItemsOptions): Promise<StoredItems | undefined>;
+  openStoredItems(options: StoredPlaceOptions): Promise<StoredItems | undefined>;
+  /** Ingress of a host that is stopped. Undefined where there is no database yet. */
+  openStoredIngress(options: StoredPlaceOptions): Promise<StoredIngress | undefined>;
   /** Proves the journal of the Workroom in the database file, or of an export. */
   verifyWorkroom(options: VerifyOptions): Promise<Verified>;
+  /** A checkpoint of a stopped host. */
+  makeStopped(options: StoppedOptions): Promise<Made>;
+  /** Removes checkpoints by the keys of `recovery`. */
+  pruneStored(options: StoredPruneOptions): Promise<Pruned>;
   /** Files that others can change, of the project and of its plugins. No code of plugins runs. */
   untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]>;
   /** Plugins that are missing or outdated. No code of plugins runs. */
@@ -98,9 +109,21 @@ export async function storedSchema(file: string): Promise<StoredSchema> {
 export const openStoredItems: TaskModule['openStoredItems'] = async (options) =>
   (await import('./host/stored-items.ts')).openStoredItems(options);
 
+/** Throws what the configuration throws, and what a start would say of the database. */
+export const openStoredIngress: TaskModule['openStoredIngress'] = async (options) =>
+  (await import('./host/stored-ingress.ts')).openStoredIngress(options);
+
 /** Throws what the configuration throws, and `not_found` where there is no database. */
 export const verifyWorkroom: TaskModule['verifyWorkroom'] = async (options) =>
   (await import('./workroom/journal/verify-stored.ts')).verifyStored(options);
+
+/** Throws what the configuration throws, `already_running` beside a worker, and `not_found` without a database. */
+export const makeStopped: TaskModule['makeStopped'] = async (options) =>
+  (await import('./recovery/checkpoint/make-stopped.ts')).makeStopped(options);
+
+/** Throws what the configuration throws, and `conflict` while a checkpoint is made. */
+export const pruneStored: TaskModule['pruneStored'] = async (options) =>
+  (await import('./recovery/checkpoint/remove-checkpoints.ts')).pruneStored(options);
 
 export async function untrustedFiles(options: TaskOptions): Promise<readonly Untrusted[]> {
   const files = await import('./runtime/loading/untrusted-files.ts');

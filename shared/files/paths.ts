@@ -39,6 +39,8 @@ export interface ProjectPaths {
   readonly rehearsalDir: string;
   /** Numbers of checkpoints, releases and replaced states. In a file, because a restored database would turn them back. */
   readonly recoveryNumbers: string;
+  /** Locked while a checkpoint is made or removed. */
+  readonly recoveryLock: string;
   /** Renames that a restore, a release or a rollback has decided and not finished. */
   readonly pendingSwitch: string;
 }
@@ -68,6 +70,7 @@ export function projectPaths(project: string): ProjectPaths {
     releasesDir: state('releases'),
     rehearsalDir: state('rehearsal'),
     recoveryNumbers: state('recovery.json'),
+    recoveryLock: state('recovery.lock'),
     pendingSwitch: state('switch.json'),
   };
 }

@@ -21,6 +21,7 @@ const webhooks: CommandEntry['load'] = () => import('./commands/webhooks.ts');
 const seeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/see.ts');
 const changeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/change.ts');
 const proveWorkroom: CommandEntry['load'] = () => import('./commands/workroom/prove.ts');
+const readCheckpoints: CommandEntry['load'] = () => import('./commands/checkpoint/read.ts');
 const tasks: CommandEntry['load'] = () => import('./commands/tasks.ts');
 const jobs: CommandEntry['load'] = () => import('./commands/jobs/jobs.ts');
 const service: CommandEntry['load'] = () => import('./commands/service/control.ts');
@@ -68,6 +69,10 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('ingress pause', 'Parks or rejects what comes in', ingress),
   entry('ingress resume', 'Opens it again', ingress),
   entry('ingress status', 'Says whether deliveries are taken', ingress),
+  entry('checkpoint create', 'Makes a restore point', () => import('./commands/checkpoint/create.ts')),
+  entry('checkpoint list', 'Lists checkpoints, needs no host', readCheckpoints),
+  entry('checkpoint show', 'Shows one checkpoint', readCheckpoints),
+  entry('checkpoint prune', 'Removes old checkpoints', () => import('./commands/checkpoint/prune.ts')),
   entry('inbox list', 'Lists items of the inbox', inbox),
   entry('inbox show', 'Shows one item', inbox),
   entry('inbox replay', 'Puts a dead item back in line', inbox),

@@ -80,11 +80,13 @@ const RULES: readonly Rule[] = [
   },
   { name: 'shared/recovery', files: /^shared\/recovery\//, local: /^shared\//, packages: ['typebox'] },
   { name: 'shared/time', files: /^shared\/time\//, local: /^shared\//, packages: [], lazyPackages: ['croner'] },
+  { name: 'shared/recovery', files: /^shared\/recovery\//, local: /^shared\//, packages: ['typebox'] },
   { name: 'shared', files: /^shared\//, local: /^shared\//, packages: ['better-sqlite3', 'pino'] },
   {
     name: 'worker entry of the CLI',
     files: /^supervisor\/cli\/start\/worker-entry\.ts$/,
-    local: /^(shared|supervisor\/cli|worker\/(main|task|host\/app-options|host\/stored-items|runtime\/once-types)\.ts)/,
+    local:
+      /^(shared|supervisor\/cli|worker\/(main|task|host\/app-options|host\/stored-(items|ingress|place)|runtime\/once-types)\.ts)/,
     packages: [],
   },
   {

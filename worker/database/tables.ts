@@ -76,6 +76,7 @@ export interface Tables {
   job_runs: JobRunsTable;
   /** Runs by how they ended, for counters that outlive the rows. `last_at`: the newest end. */
   run_totals: { kind: string; name: string; outcome: string; count: number; last_at: number };
+  restores: RestoresTable;
 }
 
 export type DueKind = 'task' | 'inbox' | 'outbox' | 'ingress' | 'cron' | 'job' | 'workroom';
@@ -200,6 +201,22 @@ export interface JobRunsTable {
   late_ms: number;
   started_at: number;
   done_at: number | null;
+}
+
+/** A restore of this database, or the undoing of one. */
+export interface RestoresTable {
+  /** Name of the state that was moved aside. */
+  replaced: string;
+  at: number;
+  purpose: 'restore' | 'undo';
+  /** Name and id of the checkpoint, or of the replaced state that came back. */
+  source: string;
+  source_id: string;
+  /** Events that were lost; items and sends that came along. */
+  lost: number;
+  carried: number;
+  /** 1: the event is stored. */
+  is_told: Generated<number>;
 }
 
 export interface StartsTable {

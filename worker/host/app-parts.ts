@@ -113,7 +113,7 @@ export class Parts {
       endpoint: (name) => this.engine.runtime.current?.endpoint(name) ?? name,
     });
     this.engine = this.#makeEngine();
-    this.jobs = createJobs(this.core, this.engine, project);
+    this.jobs = createJobs(this.core, this.engine, { project, workroom: () => this.workroom.api });
     this.readiness = this.#makeReadiness();
     this.disk = this.#makeDiskBudget();
     this.housekeeping = this.#makeHousekeeping();

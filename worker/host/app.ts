@@ -35,6 +35,7 @@ import { Parts } from './app-parts.ts';
 import { refusedReload, requestRestart, restartInstead } from './app-restart.ts';
 import { hostStatus } from './app-status.ts';
 import { createHostApi } from './host-api.ts';
+import { createIngressApi } from './ingress.ts';
 import { jobsApi } from './jobs.ts';
 import { type OperatorApi, operatorApi } from './operator-api.ts';
 
@@ -110,6 +111,7 @@ class Host implements App {
       reload: (caller, options) => this.reload(caller.actor, options),
       requestRestart: (caller, keep) => requestRestart(this.#parts, caller.actor, keep),
       jobs: jobsApi(this.#parts),
+      ingress: createIngressApi(engine, this.#parts.jobs),
       sandbox: { arrival: sandboxArrival, press: sandboxPress, conversation: conversationId, view: chatView },
       workroom: this.#parts.workroom,
     });

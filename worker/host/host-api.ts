@@ -9,6 +9,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { HttpSettings, NamedToken } from '../http/api/caller.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
 import type { HostApi } from '../http/api/host-api.ts';
+import type { IngressApi } from '../http/api/ingress-api.ts';
 import type { JobsApi } from '../http/api/jobs-api.ts';
 import type { SystemApi } from '../http/api/system-api.ts';
 import { createInboxAdmin } from '../inbox/inbox-admin.ts';
@@ -43,6 +44,7 @@ export interface HostApiDeps {
   readonly sandbox: SandboxView;
   readonly workroom: WorkroomHost;
   readonly jobs: JobsApi;
+  readonly ingress: IngressApi;
 }
 
 export function createHostApi(deps: HostApiDeps): HostApi {
@@ -106,10 +108,7 @@ export function createHostApi(deps: HostApiDeps): HostApi {
           });
       },
     },
-    ingress: {
-      state: () => gate.known(),
-      set: (caller, change, asked) => gate.set(change, caller.actor, asked),
-    },
+    ingress: deps.ingress,
     deliveries: {
       limit: (path) => webhooks.limit(path),
       challenge: (path) => webhooks.challenge(path),
@@ -118,7 +117,10 @@ export function createHostApi(deps: HostApiDeps): HostApi {
       pluginRoute: createPluginRoutes({
         context: engine.context,
         generation: () => runtime.current,
-        admit: deps.admit,
+        admit: () => {
+          deps.admit();
+          gate.refuseWhenPaused();
+        },
         decide: engine.decide,
         failed: (failed) => engine.pluginFailed(failed),
       }),

@@ -8,6 +8,7 @@ import type { WorkroomApi } from '../http/api/workroom-api.ts';
 import type { WorkroomFigures } from '../metrics/workroom-metrics.ts';
 import type { Workroom as WorkroomPart } from '../sdk/workroom.ts';
 import type { TimerService } from '../timers/timer-service.ts';
+import type { Figures } from '../workroom/figures.ts';
 
 const HOUR_MS = 3_600_000;
 const NAMES = [
@@ -37,6 +38,9 @@ export class WorkroomHost {
   #verifying: Promise<Verification> | undefined;
   #timer: Timer | undefined;
   #noted = 0;
+  /** Head of the journal at the start. */
+  #begin: number | undefined;
+  #figures: Figures | undefined;
   #stopped = false;
 
   constructor(deps: WorkroomDeps) {
@@ -80,8 +84,9 @@ export class WorkroomHost {
   /** For metrics. Undefined on a host that is no Workroom. */
   async figures(): Promise<WorkroomFigures | undefined> {
     if (this.api === undefined) return undefined;
-    const { readFigures } = await this.#load();
-    return readFigures(this.#deps.core, this.#last === undefined ? undefined : this.#last.faults.length === 0);
+    const { Figures, workroom } = await this.#load();
+    this.#figures ??= new Figures(this.#deps.core, workroom, await this.#beginning());
+    return this.#figures.read(this.#last === undefined ? undefined : this.#last.faults.length === 0);
   }
 
   readonly #lazyApi: WorkroomApi = {
@@ -118,11 +123,20 @@ export class WorkroomHost {
     return this.#verifying;
   }
 
+  async #beginning(): Promise<number> {
+    if (this.#begin === undefined) {
+      const { readHead } = await this.#load();
+      this.#begin = (await readHead(this.#deps.core.reader)).seq;
+    }
+    return this.#begin;
+  }
+
   /** Proves the journal at the start and every `verifyHours`. The head is noted in log and events each hour in which it moved. */
   async #prove(): Promise<void> {
     const { core, config } = this.#deps;
     const lastAt = this.#last === undefined ? 0 : Date.parse(this.#last.at);
     try {
+      await this.#beginning();
       if (core.clock.now() - lastAt >= config().workroom.verifyHours * HOUR_MS) await this.#verify();
       const { noteHead } = await this.#load();
       this.#noted = await noteHead(core, this.#noted);
@@ -137,7 +151,7 @@ async function load(
   { core, config, timers, endpoint }: WorkroomDeps,
   proofs: { readonly verify: () => Promise<Verification>; readonly last: () => Verification | undefined },
 ) {
-  const { Workroom, workroomPart, createWorkroomAdmin, scrub, noteHead, readFigures } = await import(
+  const { Workroom, workroomPart, createWorkroomAdmin, scrub, noteHead, readHead, Figures } = await import(
     '../workroom/index.ts'
   );
   const settings = () => {
@@ -146,5 +160,5 @@ async function load(
   };
   const workroom = new Workroom(core, settings, (at) => timers().expect(at));
   const admin = createWorkroomAdmin({ core, workroom, verify: proofs.verify, lastVerification: proofs.last, endpoint });
-  return { workroom, admin, part: workroomPart(core, workroom), scrub, noteHead, readFigures };
+  return { workroom, admin, part: workroomPart(core, workroom), scrub, noteHead, readHead, Figures };
 }

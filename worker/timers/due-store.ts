@@ -52,12 +52,14 @@ export const takeDue = prepared<Pick<DueRow, 'id' | 'at' | 'data'>>(
   { expect: 1, guard: 'due' },
 );
 
-interface DueUntil {
-  readonly until: number;
-  readonly limit: number;
+interface DueOf {
   readonly except: Owners;
   /** Kinds that are left out. */
   readonly without: readonly DueKind[];
+}
+interface DueUntil extends DueOf {
+  readonly until: number;
+  readonly limit: number;
 }
 /** Plugins, as `root/<slot>`. */
 type Owners = readonly string[];
@@ -69,14 +71,16 @@ export const readDue = (reader: Reader, { until, limit, except, without }: DueUn
       .selectAll()
       .where('at', '<=', until)
       .where(isNoneOf(except))
-      .where(({ eb, and }) => and(without.map((kind) => eb('kind', '!=', kind))))
+      .where(isOtherThan(without))
       .orderBy('at')
       .orderBy('seq')
       .limit(limit),
   );
 
-export const readNextDue = (reader: Reader, except: Owners): Promise<{ at: number } | undefined> =>
-  reader.first(sql.selectFrom('due').select('at').where(isNoneOf(except)).orderBy('at').limit(1));
+export const readNextDue = (reader: Reader, { except, without }: DueOf): Promise<{ at: number } | undefined> =>
+  reader.first(
+    sql.selectFrom('due').select('at').where(isNoneOf(except)).where(isOtherThan(without)).orderBy('at').limit(1),
+  );
 
 interface DuePage {
   readonly after: { readonly at: number; readonly seq: number } | undefined;
@@ -121,6 +125,11 @@ export const readLastSeen = (reader: Reader, runtimeId: string): Promise<{ at: n
   reader.first(
     sql.selectFrom('event_log').select('at').where('runtime_id', '!=', runtimeId).orderBy('seq', 'desc').limit(1),
   );
+
+const isOtherThan =
+  (kinds: readonly DueKind[]) =>
+  ({ eb, and }: ExpressionBuilder<Tables, 'due'>) =>
+    and(kinds.map((kind) => eb('kind', '!=', kind)));
 
 /** Ids of capabilities are `<owner>#…`. The character after `#` is `$`, so the range excludes all of an owner. */
 const isNoneOf =

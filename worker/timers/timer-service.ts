@@ -6,6 +6,7 @@
 //            even if the clock was set back while the host was down. A row for a time of day fires at that time.
 //   TIMER-3  A row that cannot fire now (no storage, inbox full) stays and is tried again.
 //   TIMER-4  Tasks of a disabled plugin stay in the due table until it is enabled. In the inbox they would take room from other items.
+//   TIMER-5  While ingress is paused, tasks, cron and jobs stay in the due table. `wake` tells of the end of the pause.
 
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Timer } from '../../shared/time/clock.ts';
@@ -25,12 +26,18 @@ const PAGE = 200;
 /** Kinds that become items of the inbox. */
 const ITEMS: readonly DueKind[] = ['task', 'cron', 'job'];
 
+export interface TimerLimits {
+  /** Plugins whose rows must not fire. */
+  readonly disabled: () => readonly string[];
+  /** How many items the inbox takes. While it is full, tasks and cron jobs wait in the due table. */
+  readonly room: () => number;
+  /** True while no item may begin (TIMER-5). */
+  readonly holds: () => boolean;
+}
+
 export class TimerService {
   readonly #core: Core;
-  /** Plugins whose rows must not fire. */
-  readonly #disabled: () => readonly string[];
-  /** How many items the inbox takes. While it is full, tasks and cron jobs wait in the due table. */
-  readonly #room: () => number;
+  readonly #limits: TimerLimits;
   readonly #kinds = new Map<DueKind, { readonly fire: FireDue; readonly isReady: () => boolean }>();
   readonly #steps: ClockSteps;
   /** Time in ms by which waiting rows must still be brought forward. */
@@ -45,10 +52,9 @@ export class TimerService {
   #stopped = true;
   #again = false;
 
-  constructor(core: Core, disabled: () => readonly string[] = () => [], room: () => number = () => PAGE) {
+  constructor(core: Core, limits: TimerLimits) {
     this.#core = core;
-    this.#disabled = disabled;
-    this.#room = room;
+    this.#limits = limits;
     this.#steps = new ClockSteps(core.clock);
   }
 
@@ -112,15 +118,15 @@ export class TimerService {
     try {
       await this.#lookAtClock();
       for (;;) {
-        const room = this.#room();
+        const room = this.#limits.room();
         const limit = room > 0 ? Math.min(room, PAGE) : PAGE;
-        const due = { until: core.clock.now(), limit, except: this.#disabled(), without: this.#waiting(room) };
+        const due = { until: core.clock.now(), limit, except: this.#limits.disabled(), without: this.#waiting(room) };
         const rows = await readDue(core.reader, due);
         // Fired together and in order: many rows share one sync.
         const fired = await Promise.all(rows.map((row) => this.#fireRow(row)));
         if (rows.length < limit || this.#stopped || fired.includes(false)) break;
       }
-      const next = await readNextDue(core.reader, this.#disabled());
+      const next = await readNextDue(core.reader, { except: this.#limits.disabled(), without: this.#held });
       const now = core.clock.now();
       // A row that is still due could not be fired: it is tried again later, not at once.
       this.#sleepUntil(
@@ -135,7 +141,11 @@ export class TimerService {
   /** Kinds that do not fire now. */
   #waiting(room: number): readonly DueKind[] {
     const unready = [...this.#kinds].filter(([, { isReady }]) => !isReady()).map(([kind]) => kind);
-    return room > 0 ? unready : [...unready, ...ITEMS];
+    return room > 0 ? [...unready, ...this.#held] : [...unready, ...ITEMS];
+  }
+
+  get #held(): readonly DueKind[] {
+    return this.#limits.holds() ? ITEMS : [];
   }
 
   async #lookAtClock(): Promise<void> {

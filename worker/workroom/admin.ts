@@ -9,9 +9,10 @@ import type { WorkroomApi } from '../http/api/workroom-api.ts';
 import { parseCommand } from './board/commands.ts';
 import { endsOf } from './board/decide-blockers.ts';
 import { type Actor, type Item, type ItemState, openBlockers, stateOf } from './board/model.ts';
+import { readCounts } from './figures.ts';
 import { makeJoinCode } from './join-codes.ts';
 import { textsOf } from './journal/journal-event.ts';
-import { readCounts, readHead, readItem, readItemPage, readView } from './read-catalog.ts';
+import { readHead, readItem, readItemPage, readView } from './read-catalog.ts';
 import type { Accepted, Workroom } from './workroom.ts';
 
 export interface AdminDeps {
@@ -28,15 +29,13 @@ export function createWorkroomAdmin({ core, workroom, verify, lastVerification, 
   return {
     async overview() {
       const counts = await readCounts(reader);
-      const { boards, quarantined } = await readView(reader, { kind: 'look' });
-      const statesOf = (board: string): Record<string, number> =>
-        Object.fromEntries(counts.flatMap((row) => (row.board === board ? [[row.state ?? '', row.items]] : [])));
+      const { quarantined } = await readView(reader, { kind: 'look' });
       return {
         project: core.projectId,
         store: 'database',
         head: await readHead(reader),
         verified: lastVerification() ?? null,
-        boards: Object.keys(boards).map((board) => ({ board, states: statesOf(board) })),
+        boards: counts.map(({ board, states }) => ({ board, states: { ...states } })),
         quarantined: [...quarantined],
       };
     },

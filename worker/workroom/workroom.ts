@@ -17,6 +17,7 @@ import {
   itemStream,
   openBlockers,
   type Refusal,
+  type RefusalCode,
   stateOf,
   type View,
 } from './board/model.ts';
@@ -66,6 +67,8 @@ export class Workroom {
   readonly #core: Core;
   readonly settings: () => WorkroomSettings;
   readonly #due: (at: number) => void;
+  /** Refused commands by code, since the start. */
+  readonly refusals = new Map<RefusalCode, number>();
 
   /** `due` is told the earliest time of the due rows that were stored. */
   constructor(core: Core, settings: () => WorkroomSettings, due: (at: number) => void) {
@@ -101,7 +104,10 @@ export class Workroom {
   plan(view: View, command: WorkCommand, { actor, command: identity }: Commanding): Planned {
     const now = this.#core.clock.now();
     const decision = decide(command, { view, actor, now });
-    if (decision.kind === 'refused') return { outcome: decision, statements: [], events: [], view, dueAt: undefined };
+    if (decision.kind === 'refused') {
+      this.refusals.set(decision.code, (this.refusals.get(decision.code) ?? 0) + 1);
+      return { outcome: decision, statements: [], events: [], view, dueAt: undefined };
+    }
     return this.#planned(view, decision.facts, identity);
   }
 

@@ -257,6 +257,30 @@ export const configSchema = Type.Object(
     runs: group('The ledger of scheduled jobs.', {
       days: integer('Days for which the ledger keeps runs; the last of each job longer.', 90, [1, 3_650]),
     }),
+    recovery: group('Checkpoints: restore points that the host makes by itself.', {
+      everyHours: integer('Hours between two checkpoints. 0: the host makes none by itself.', 24, [0, 168]),
+      at: text(
+        'Time of day of those that are made once a day or less often, in schedule.timezone. A missed one is made at the next start.',
+        { default: '03:30', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' },
+      ),
+      verifyDays: integer('Days between two rehearsals of the newest checkpoint. 0: never.', 7, [0, 90]),
+      keepLast: integer('Newest checkpoints kept.', 3, [1, 100]),
+      keepDays: integer('Days of which the newest checkpoint is kept.', 7, [0, 90]),
+      keepWeeks: integer('Weeks of which the newest checkpoint is kept.', 4, [0, 52]),
+      maxBytes: integer(
+        'Bytes of all checkpoints and replaced states. Above it the oldest go; the newest good one and the newest rehearsed one stay.',
+        8 * GIB,
+        [256 * MIB, 16 * KIB * GIB],
+      ),
+      copyTo: Type.Optional(
+        text('A folder on another disk, to which each checkpoint is copied. From the project folder or from the root.'),
+      ),
+      maxLogBytes: integer('Size of the write-ahead log at which a copy of the running database is given up.', GIB, [
+        64 * MIB,
+        64 * GIB,
+      ]),
+      replacedDays: integer('Days for which the state that a restore moved aside is kept.', 7, [0, 90]),
+    }),
     supervisor: group('The supervisor of --daemon.', {
       restarts: integer('Starts within the window, the first included.', 5, [1, 100]),
       windowSeconds: integer('Length of the window.', 120, [1, 86_400]),

@@ -78,10 +78,28 @@ export const openStoredItems: TaskModule['openStoredItems'] = async (options) =>
   return tasks.openStoredItems(options);
 };
 
+/** Ingress in the database file of a stopped host. No plugin code runs. */
+export const openStoredIngress: TaskModule['openStoredIngress'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.openStoredIngress(options);
+};
+
 /** Proves the journal of the Workroom in the database file, or of an export. */
 export const verifyWorkroom: TaskModule['verifyWorkroom'] = async (options) => {
   const tasks: TaskModule = await import('../../../worker/task.ts');
   return tasks.verifyWorkroom(options);
+};
+
+/** A checkpoint of a stopped host. No plugin code runs. */
+export const makeStopped: TaskModule['makeStopped'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.makeStopped(options);
+};
+
+/** Removes checkpoints by the configuration. No plugin code runs. */
+export const pruneStored: TaskModule['pruneStored'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.pruneStored(options);
 };
 
 /** Project files that other users can change. No plugin code runs. */

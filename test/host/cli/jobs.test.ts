@@ -65,6 +65,23 @@ describe('svc jobs without a host', () => {
     assert.deepEqual(jobs().jobs, []);
   });
 
+  it('adds and edits a job that opens an item', async (t) => {
+    const project = temporaryProject(t);
+    const svc = cli(t, project);
+    const action = () =>
+      JSON.parse(readFileSync(join(project.path, 'data', 'schedule-jobs.json'), 'utf8')).jobs[0].do as unknown;
+    await svc('add', ['renew'], { cron: '0 9 1 * *', item: 'Renew the certificate', board: 'web', assign: 'ann' });
+
+    assert.deepEqual(action(), { item: { board: 'web', title: 'Renew the certificate', assign: 'ann' } });
+    await svc('edit', ['renew'], { due: '3d', board: 'ops' });
+    assert.deepEqual(action(), { item: { board: 'ops', title: 'Renew the certificate', assign: 'ann', due: '3d' } });
+    await svc('edit', ['renew'], { say: 'hello', to: 'irc~libera:#web' });
+    assert.deepEqual(action(), { say: { to: { endpoint: 'irc~libera', conversation: '#web' }, text: 'hello' } });
+    await assert.rejects(svc('edit', ['renew'], { board: 'web' }), /--board, --assign and --due belong to --item/);
+    await assert.rejects(svc('add', ['x'], { every: '1h', item: 'a' }), /--board is missing/);
+    await assert.rejects(svc('add', ['x'], { every: '1h', item: 'a', board: 'b', to: 'a:b' }), /--to belongs to/);
+  });
+
   it('says when a job is due, and where daylight saving moves it', async (t) => {
     const project = temporaryProject(t);
     const svc = cli(t, project);

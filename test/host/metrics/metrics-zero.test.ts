@@ -27,7 +27,11 @@ const JOBS = JSON.stringify({
 describe('counters before the first event', () => {
   it('are 0 for each value of a closed set of labels', async (t) => {
     const project = temporaryProject(t, {
-      config: { http: HTTP, plugins: { sandbox: {}, counting: { use: './plugins/counting.js' } } },
+      config: {
+        host: { name: 'test', kind: 'workroom' },
+        http: HTTP,
+        plugins: { sandbox: {}, counting: { use: './plugins/counting.js' } },
+      },
       plugins: { 'counting.js': COUNTING },
     });
     project.write('data/schedule-jobs.json', JOBS);
@@ -80,6 +84,9 @@ describe('counters before the first event', () => {
         (outcome) => `svc_job_runs_total{job="tea",outcome="${outcome}"}`,
       ),
       'svc_jobs_missed_total{job="tea"}',
+      ...['accepted', 'not_allowed', 'item_blocked', 'stream_quarantined'].map(
+        (outcome) => `svc_workroom_commands_total{outcome="${outcome}"}`,
+      ),
       'svc_sse_slow_closes_total',
       'svc_http_auth_failures_total',
       'svc_commit_failures_total',

@@ -128,6 +128,8 @@ export function fakeHostPort({
     },
     ingress: {
       state: () => ingress,
+      status: async () => ({ ...ingress, quiet: true, parked: 0, waitingSends: 0, handlers: [], sends: [] }),
+      preview: async () => ({ items: [], jobs: [], tasks: [] }),
       // oxlint-disable-next-line max-params -- as the port says
       set: async ({ actor }, change, { isMeant = () => true }) => {
         if (!isMeant(ingress)) throw new SvcError('precondition_failed', 'another revision is there');

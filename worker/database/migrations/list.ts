@@ -12,6 +12,7 @@ import { deaths } from './0010-deaths.ts';
 import { causes } from './0011-causes.ts';
 import { jobRuns } from './0012-job-runs.ts';
 import { workroom } from './0013-workroom.ts';
+import { restores } from './0015-restores.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -36,4 +37,5 @@ export const MIGRATIONS: readonly Migration[] = [
   causes,
   jobRuns,
   workroom,
+  restores,
 ];

@@ -1,6 +1,6 @@
 // Opens connections to the project's SQLite file. No other code opens a `*.sqlite` file. Closing any descriptor of the file drops the POSIX locks of
 // all connections of this process.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { refuseLostHistory } from '../../../shared/files/lost-history.ts';
 import { type Database, Sqlite } from '../../../shared/sqlite.ts';
@@ -20,7 +20,7 @@ const PAGE_BYTES = 8_192;
 const LONGEST_EMPTY_LOG_BYTES = 64 * 1_048_576;
 
 /** SHA-256 of a text in lower-case hex, for statements that continue a hash chain. PostgreSQL has a function of its own. */
-const sha256 = (text: unknown): string => createHash('sha256').update(String(text)).digest('hex');
+const sha256 = (text: unknown): string => hash('sha256', String(text), 'hex');
 
 /** The writing connection: WAL, synced at each commit, foreign keys and triggers enforced. */
 export function openWritable(file: string, busyMs = WRITER_BUSY_MS): Database {

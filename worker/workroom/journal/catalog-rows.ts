@@ -2,8 +2,8 @@
 import type { Insertable } from 'kysely';
 import type { Tables } from '../../database/tables.ts';
 import { nextAnnouncement, type Reminding } from '../board/due-times.ts';
-import { evolveBoard, evolveItem, evolveTeam, NO_TEAM } from '../board/evolve.ts';
-import { type Board, type Fact, type Item, openBlockers, stateOf, type Team, type View } from '../board/model.ts';
+import { changeItem, evolveBoard, evolveItem, evolveTeam, NO_TEAM } from '../board/evolve.ts';
+import { type Board, type Fact, type Item, openBlockers, stateOf, TEAM, type Team, type View } from '../board/model.ts';
 import { canonicalJson } from './chain.ts';
 
 export type CatalogRow = Omit<Insertable<Tables['workroom_catalog']>, 'applied_seq' | 'last_item' | 'quarantined'>;
@@ -41,11 +41,20 @@ export function catalogRow({ stream, entity, at, reminding }: RowOf): CatalogRow
 
 /** The fold of a stream after one more fact. `before` undefined: the stream begins. */
 export function evolve(before: Entity | undefined, fact: Fact): Entity {
-  const [kind] = fact.stream.split('/');
-  if (kind === 'team') return { kind, team: evolveTeam(before?.kind === 'team' ? before.team : NO_TEAM, fact) };
-  if (kind === 'board') return { kind, board: evolveBoard(before?.kind === 'board' ? before.board : undefined, fact) };
-  if (kind === 'item') return { kind, item: evolveItem(before?.kind === 'item' ? before.item : undefined, fact) };
-  throw new Error(`no such stream: ${fact.stream}`);
+  const { stream } = fact;
+  if (stream.startsWith('item/'))
+    return { kind: 'item', item: evolveItem(before?.kind === 'item' ? before.item : undefined, fact) };
+  if (stream.startsWith('board/'))
+    return { kind: 'board', board: evolveBoard(before?.kind === 'board' ? before.board : undefined, fact) };
+  if (stream === TEAM) return { kind: 'team', team: evolveTeam(before?.kind === 'team' ? before.team : NO_TEAM, fact) };
+  throw new Error(`no such stream: ${stream}`);
+}
+
+/** The same for a fold that nobody else holds: an item is changed in place. */
+export function evolveOwn(own: Entity | undefined, fact: Fact): Entity {
+  if (own?.kind !== 'item' || fact.kind === 'item.created') return evolve(own, fact);
+  changeItem(own.item, fact);
+  return own;
 }
 
 export function entityOf(row: Pick<CatalogRow, 'kind' | 'data'>): Entity {

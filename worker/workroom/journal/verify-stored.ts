@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { readStatePlace } from '../../../shared/config/access.ts';
+import { refusePendingSwitch } from '../../../shared/recovery/switch.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { openReadOnly } from '../../database/sqlite/connection.ts';
 import type { WorkroomEventsTable } from '../../database/tables.ts';
@@ -19,6 +20,7 @@ export type VerifyOptions = { readonly expect?: Head | undefined } & (
 export async function verifyStored(options: VerifyOptions): Promise<Verified> {
   if ('file' in options) return verifyExport(options.file, options.expect);
   const { project, environment, expect } = options;
+  refusePendingSwitch(project);
   const { filename } = readStatePlace({ project, mode: 'development', environment });
   const file = resolve(project, filename);
   if (!existsSync(file))

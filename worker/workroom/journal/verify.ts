@@ -1,10 +1,10 @@
 // Proves the journal: every event hashed again, in order, against the chain; every text against its digest; the catalog against the fold.
 // Works on rows alone, so that the host, the command line and a test use the same.
 import type { WorkroomEventsTable } from '../../database/tables.ts';
+import type { Fact, FactKind } from '../board/model.ts';
 import type { Head } from '../read-catalog.ts';
-import { type CatalogRow, catalogRow, type Entity, evolve } from './catalog-rows.ts';
-import { canonicalJson, chainHash, digestOf, hashBeforeFirst, textDigest } from './chain.ts';
-import { factOf, textsOf } from './journal-event.ts';
+import { type CatalogRow, catalogRow, type Entity, evolveOwn } from './catalog-rows.ts';
+import { chainHash, digestOf, hashBeforeFirst, quoted, type SealedText, textDigest } from './chain.ts';
 
 /**
  * - `changed`: an event is not what was hashed
@@ -60,16 +60,23 @@ type CatalogState = Pick<CatalogRow, 'stream' | 'kind' | 'data' | 'version' | 'u
   readonly last_item: number;
 };
 
+/** What is known of a stream so far. One record a stream: an event costs one look-up. */
+interface StreamState {
+  version: number;
+  /** Number and time of its last event. */
+  seq: number;
+  at: number;
+  entity: Entity | undefined;
+  isDamaged: boolean;
+  isInCatalog: boolean;
+}
+
 /** Reads the journal once, event by event, and the catalog after it. */
 export class JournalCheck {
   readonly #of: Verifying;
   readonly #faults: JournalFault[] = [];
-  readonly #folds = new Map<string, Entity>();
-  readonly #versions = new Map<string, number>();
-  /** Last event of each stream. */
-  readonly #lasts = new Map<string, { readonly seq: number; readonly at: number }>();
+  readonly #streams = new Map<string, StreamState>();
   readonly #lastItems = new Map<string, number>();
-  readonly #damaged = new Set<string>();
   #before: string;
   #seq = 0;
   #expected = false;
@@ -102,22 +109,17 @@ export class JournalCheck {
   }
 
   addCatalog(row: CatalogState): void {
-    const entity = this.#folds.get(row.stream);
-    this.#folds.delete(row.stream);
+    const state = this.#streams.get(row.stream);
+    if (state !== undefined) state.isInCatalog = true;
     if (row.applied_seq > this.#seq && this.#of.isMoving === true) return; // changed after the journal was read
-    if (this.#damaged.has(row.stream)) return; // its events are told already
-    if (entity === undefined) return this.#fault('catalog_differs', 0, row.stream);
-    const last = this.#lasts.get(row.stream);
-    const folded = catalogRow({
-      stream: row.stream,
-      entity,
-      at: last?.at ?? 0,
-      reminding: { stuckMs: 0, remindMs: 0 },
-    });
+    if (state?.isDamaged === true) return; // its events are told already
+    if (state?.entity === undefined) return this.#fault('catalog_differs', 0, row.stream);
+    const { entity, at, seq } = state;
+    const folded = catalogRow({ stream: row.stream, entity, at, reminding: { stuckMs: 0, remindMs: 0 } });
     const differs =
       folded.version !== row.version ||
       folded.updated_at !== row.updated_at ||
-      last?.seq !== row.applied_seq ||
+      seq !== row.applied_seq ||
       (this.#lastItems.get(row.stream) ?? 0) !== row.last_item ||
       folded.data !== row.data ||
       folded.kind !== row.kind ||
@@ -130,35 +132,46 @@ export class JournalCheck {
 
   /** For an export, which has no catalog. */
   endWithoutCatalog(): Verified {
-    this.#folds.clear();
+    this.#streams.clear();
     return this.end();
   }
 
   end(): Verified {
-    for (const stream of this.#folds.keys()) if (!this.#damaged.has(stream)) this.#fault('catalog_differs', 0, stream);
+    for (const [stream, { entity, isDamaged, isInCatalog }] of this.#streams)
+      if (entity !== undefined && !isDamaged && !isInCatalog) this.#fault('catalog_differs', 0, stream);
     return { head: { seq: this.#seq, hash: this.#before }, faults: this.#faults };
   }
 
   #check(row: Row, next: Row | undefined): void {
     const at = this.#seq + 1;
+    const state = isWhole(row) ? this.#stateOf(row.stream) : undefined;
     if (row.seq !== at) {
       this.#fault('missing', at, null);
       this.#follow(row);
-      if (!isWhole(row)) return;
-      this.#damaged.add(row.stream);
-      return this.#fold(row);
+      if (state === undefined) return;
+      state.isDamaged = true;
+      return this.#place(row as WorkroomEventsTable, state);
     }
     const digest = isWhole(row) ? digestOf(row) : row.digest;
-    const stream = isWhole(row) ? row.stream : null;
     const hash = chainHash(this.#before, row.seq, digest);
     if (digest !== row.digest || hash !== row.hash) {
       const isSwapped = next !== undefined && chainHash(this.#before, at, next.digest) === next.hash;
       const isOther = at === 1 && digest === row.digest && hash !== row.hash && !isSwapped;
+      const stream = isWhole(row) ? row.stream : null;
       this.#fault(isSwapped ? 'reordered' : isOther ? 'foreign' : 'changed', at, stream);
-      if (stream !== null) this.#damaged.add(stream);
-    } else if (isWhole(row)) this.#checkTexts(row);
+      if (state !== undefined) state.isDamaged = true;
+    }
     this.#follow(row);
-    if (isWhole(row)) this.#fold(row);
+    if (state !== undefined) this.#fold(row as WorkroomEventsTable, state);
+  }
+
+  #stateOf(stream: string): StreamState {
+    let state = this.#streams.get(stream);
+    if (state === undefined) {
+      state = { version: 0, seq: 0, at: 0, entity: undefined, isDamaged: false, isInCatalog: false };
+      this.#streams.set(stream, state);
+    }
+    return state;
   }
 
   /** The chain goes on from what is stored, so that one fault is told once and what lies behind it is looked at. */
@@ -169,46 +182,53 @@ export class JournalCheck {
     if (expect?.seq === row.seq) this.#expected = expect.hash === row.hash;
   }
 
-  #checkTexts(row: WorkroomEventsTable): void {
-    let texts: ReturnType<typeof textsOf>;
-    let data: Readonly<Record<string, unknown>>;
+  /** One pass over the words and the data of a sound event: the words against their digests, then the fold. */
+  #fold(row: WorkroomEventsTable, state: StreamState): void {
+    const fact = state.isDamaged ? undefined : this.#soundFact(row, state);
+    this.#place(row, state);
+    if (fact === undefined || state.isDamaged) return;
     try {
-      texts = textsOf(row);
-      data = JSON.parse(row.data) as Readonly<Record<string, unknown>>;
-    } catch {
-      return this.#textFault('text_changed', row);
-    }
-    const isCanonical = row.texts === null || canonicalJson(texts) === row.texts;
-    const fits = Object.entries(texts).every(([field, sealed]) => textDigest(sealed) === data[field]);
-    if (!isCanonical || !fits) return this.#textFault('text_changed', row);
-    const fields = Object.keys(data).filter((field) => TEXT_FIELDS.has(`${row.kind} ${field}`));
-    if (fields.some((field) => !Object.hasOwn(texts, field))) this.#textFault('text_missing', row);
-  }
-
-  #textFault(fault: FaultKind, row: WorkroomEventsTable): void {
-    this.#fault(fault, row.seq, row.stream);
-    this.#damaged.add(row.stream);
-  }
-
-  #fold(row: WorkroomEventsTable): void {
-    const version = (this.#versions.get(row.stream) ?? 0) + 1;
-    if (row.version !== version && !this.#damaged.has(row.stream)) {
-      this.#fault('reordered', row.seq, row.stream);
-      this.#damaged.add(row.stream);
-    }
-    this.#versions.set(row.stream, row.version);
-    this.#lasts.set(row.stream, row);
-    if (this.#damaged.has(row.stream)) return;
-    try {
-      const entity = evolve(this.#folds.get(row.stream), factOf(row));
-      this.#folds.set(row.stream, entity);
-      if (entity.kind !== 'item') return;
+      const entity = evolveOwn(state.entity, fact);
+      state.entity = entity;
+      if (fact.kind !== 'item.created' || entity.kind !== 'item') return;
       const board = `board/${entity.item.board}`;
       this.#lastItems.set(board, Math.max(this.#lastItems.get(board) ?? 0, entity.item.number));
     } catch {
       this.#fault('changed', row.seq, row.stream);
-      this.#damaged.add(row.stream);
+      state.isDamaged = true;
     }
+  }
+
+  /** Versions of a stream have no hole. */
+  #place(row: WorkroomEventsTable, state: StreamState): void {
+    if (row.version !== state.version + 1 && !state.isDamaged) {
+      this.#fault('reordered', row.seq, row.stream);
+      state.isDamaged = true;
+    }
+    state.version = row.version;
+    state.seq = row.seq;
+    state.at = row.at;
+  }
+
+  /** Undefined if its words are not those that were hashed: the fault is told. */
+  #soundFact(row: WorkroomEventsTable, state: StreamState): Fact | undefined {
+    let fault: FaultKind | undefined;
+    const { stream, version, at, actor, data: json } = row;
+    const { kind, textFields } = kindOf(row.kind);
+    let data: Fact['data'] = {};
+    let texts: Fact['texts'] = NO_TEXTS;
+    try {
+      data = JSON.parse(json) as Fact['data'];
+      if (row.texts !== null) texts = openedTexts(row.texts, data);
+      if (textFields.some((field) => Object.hasOwn(data, field) && !Object.hasOwn(texts, field)))
+        fault = 'text_missing';
+    } catch {
+      fault = 'text_changed';
+    }
+    if (fault === undefined) return { stream, version, kind, at, actor, data, texts };
+    this.#fault(fault, row.seq, stream);
+    state.isDamaged = true;
+    return undefined;
   }
 
   #fault(fault: FaultKind, seq: number, stream: string | null): void {
@@ -216,20 +236,44 @@ export class JournalCheck {
   }
 }
 
-/** Fields of `data` that hold the digest of a text, by kind of event. */
-const TEXT_FIELDS = new Set(
-  [
-    ['member.linked', 'user'],
-    ['board.created', 'name'],
-    ['board.changed', 'name'],
-    ['item.created', 'title', 'text'],
-    ['item.edited', 'title', 'text'],
-    ['item.commented', 'text'],
-    ['item.submitted', 'text'],
-    ['item.rejected', 'text'],
-    ['item.cancelled', 'text'],
-    ['blocker.added', 'reason'],
-    ['blocker.resolved', 'text'],
-    ['stream.released', 'reason'],
-  ].flatMap(([kind = '', ...fields]) => fields.map((field) => `${kind} ${field}`)),
-);
+const NO_TEXTS: Fact['texts'] = {};
+
+/** Throws if they are not canonical JSON, or not those whose digests stand in `data`. */
+function openedTexts(json: string, data: Fact['data']): Fact['texts'] {
+  const sealed = JSON.parse(json) as Readonly<Record<string, SealedText>>;
+  const texts: Record<string, string> = {};
+  const parts: string[] = [];
+  for (const field of Object.keys(sealed).sort()) {
+    const one = sealed[field] as SealedText;
+    if (textDigest(one) !== data[field]) throw new Error(`${field} is not what was hashed`);
+    texts[field] = one.text;
+    parts.push(`${quoted(field)}:{"salt":${quoted(one.salt)},"text":${quoted(one.text)}}`);
+  }
+  if (json !== `{${parts.join(',')}}`) throw new Error('not canonical');
+  return texts;
+}
+
+interface KindOfFact {
+  readonly kind: FactKind;
+  /** Fields of `data` that hold the digest of a text. */
+  readonly textFields: readonly string[];
+}
+
+const WITH_TEXTS: readonly (readonly [FactKind, ...string[]])[] = [
+  ['member.linked', 'user'],
+  ['board.created', 'name'],
+  ['board.changed', 'name'],
+  ['item.created', 'title', 'text'],
+  ['item.edited', 'title', 'text'],
+  ['item.commented', 'text'],
+  ['item.submitted', 'text'],
+  ['item.rejected', 'text'],
+  ['item.cancelled', 'text'],
+  ['blocker.added', 'reason'],
+  ['blocker.resolved', 'text'],
+  ['stream.released', 'reason'],
+];
+const KINDS = new Map<string, KindOfFact>(WITH_TEXTS.map(([kind, ...textFields]) => [kind, { kind, textFields }]));
+
+/** A kind that is none is refused by `evolve`. */
+const kindOf = (kind: string): KindOfFact => KINDS.get(kind) ?? { kind: kind as FactKind, textFields: [] };
