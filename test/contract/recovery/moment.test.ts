@@ -240,7 +240,7 @@ describe('a copy of the database', () => {
     const target = targetIn(host);
 
     await assert.rejects(copyDatabase({ file: sparse, target }), {
-      code: 'refused',
+      code: 'storage_unavailable',
       message: /no room for a copy of large\.sqlite: [\d,]+ MiB are needed, [\d,]+ MiB are free/,
     });
 

@@ -46,7 +46,7 @@ export interface DatabaseCopy {
 /** Of a copy that makes no progress; 64 MiB are synced in this time on every disk that a host can use. */
 const STILL_MS = 120_000;
 
-/** Throws SvcError: `refused` without room, `timeout`, `overloaded` if the WAL grew too long, `database_corrupt`; or the reason of the signal. */
+/** Throws SvcError: `storage_unavailable` without room, `timeout`, `overloaded` if the WAL grew too long, `database_corrupt`; or the reason of the signal. */
 export async function copyDatabase(request: CopyRequest): Promise<DatabaseCopy> {
   const { file, target, hold = (work) => work(NEVER), signal } = request;
   const startedAt = performance.now();
@@ -82,7 +82,7 @@ function refuseWithoutRoom(file: string, target: string): void {
   if (bavail * bsize >= needed) return;
   const mib = (count: number): string => `${Math.ceil(count / 1_048_576).toLocaleString('en')} MiB`;
   throw new SvcError(
-    'refused',
+    'storage_unavailable',
     `there is no room for a copy of ${basename(file)}: ${mib(needed)} are needed, ${mib(bavail * bsize)} are free`,
     {
       hint: 'free disk space where .svc/checkpoints/ lies, or remove checkpoints: svc checkpoint prune',
