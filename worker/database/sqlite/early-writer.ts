@@ -97,7 +97,8 @@ export class EarlyWriter implements GroupRunner {
     }
     this.#isLogMended = this.#here.close();
     this.#thread = thread;
-    await thread.pin(this.#here.pinnedBytes).catch(() => {}); // the thread has ended: its next group reports it
+    const { pinnedBytes } = this.#here;
+    if (pinnedBytes !== undefined) await thread.pin(pinnedBytes).catch(() => {}); // the thread has ended: its next group reports it
   }
 
   /** Read when the thread opens the file: the main thread commits groups until then. */
