@@ -247,6 +247,19 @@ describe('a copy of the database', () => {
     assert.deepEqual(readdirSync(join(target, '..')), []);
   });
 
+  it('is refused where a reader would block every commit: without a WAL', async (t) => {
+    const host = await copyHost(t);
+    const file = join(host.folder, 'other.sqlite');
+    const other = new Sqlite(file);
+    other.exec('CREATE TABLE t (x)');
+    other.close();
+
+    await assert.rejects(copyDatabase({ file, target: targetIn(host), hold: (work) => host.host.hold(work) }), {
+      code: 'refused',
+      message: /no WAL/,
+    });
+  });
+
   it('ends with the process that asked for it', async (t) => {
     const host = await copyHost(t);
     const child = fork(fileURLToPath(new URL('../../../worker/recovery/checkpoint/copy-child.ts', import.meta.url)), {
