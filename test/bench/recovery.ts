@@ -35,32 +35,43 @@ export async function benchRecovery(report: Report, { mb }: { readonly mb: numbe
     rmSync(join(copies, 'bare.sqlite'));
 
     const during = openLoad(host);
-    const made = await copy(host, join(copies, 'made.sqlite'));
+    const madeMs = await copy(host, join(copies, 'made.sqlite'));
     const whileMade = await during();
     const after = openLoad(host);
     await seconds(QUIET_SECONDS);
     const afterwards = await after();
 
     const holds = openLoad(host);
-    const holdMs: number[] = [made.holdMs];
-    while (holdMs.length < HOLDS) holdMs.push(await oneHold(host, join(copies, `h${holdMs.length}.sqlite`)));
+    const held: Hold[] = [];
+    while (held.length < HOLDS) held.push(await oneHold(host, join(copies, `h${held.length}.sqlite`)));
     await holds();
 
     const name = `${Math.round(bytes / MIB)} MiB, ${A_SECOND} units/s`;
+    const holdMs = held.map(({ ms }) => ms);
     const hold = percentile(holdMs, 0.99);
     report.add({
       name: `hold of a copy, p99 of ${HOLDS} (median ${percentile(holdMs, 0.5).toFixed(1)} ms)`,
       value: hold,
       unit: 'ms',
+      baseline: { name: 'an answer without a copy', value: percentile(without, 0.99) },
+      ratio: hold / percentile(without, 0.99),
       goal: { text: '<= 50 ms', met: hold <= 50 },
     });
     report.add({
+      name: '  of it to begin the snapshot, p99',
+      value: percentile(
+        held.map(({ beginMs }) => beginMs),
+        0.99,
+      ),
+      unit: 'ms',
+    });
+    report.add({
       name: `copy of ${name}`,
-      value: made.ms,
+      value: madeMs,
       unit: 'ms',
       baseline: { name: 'copy and sync of the file', value: bareMs },
-      ratio: made.ms / bareMs,
-      goal: { text: '<= 3', met: made.ms / bareMs <= 3 },
+      ratio: madeMs / bareMs,
+      goal: { text: '<= 3', met: madeMs / bareMs <= 3 },
     });
     const ratio = percentile(whileMade, 0.99) / percentile(without, 0.99);
     report.add({
@@ -112,9 +123,9 @@ function openLoad(host: CopyHost): () => Promise<readonly number[]> {
 }
 
 /** Without the start of the process, which runs from the sources here. */
-async function copy(host: CopyHost, target: string): Promise<{ readonly ms: number; readonly holdMs: number }> {
+async function copy(host: CopyHost, target: string): Promise<number> {
   let startedAt = 0;
-  const { holdMs } = await copyDatabase({
+  await copyDatabase({
     file: host.file,
     target,
     hold: (work) => {
@@ -123,20 +134,30 @@ async function copy(host: CopyHost, target: string): Promise<{ readonly ms: numb
     },
     pin: () => host.host.pinLog({ maxBytes: MAX_LOG_BYTES }),
   });
-  return { ms: performance.now() - startedAt, holdMs };
+  return performance.now() - startedAt;
+}
+
+interface Hold {
+  readonly ms: number;
+  /** Without the wait for groups that were under way. */
+  readonly beginMs: number;
 }
 
 /** A copy that ends with its hold. */
-async function oneHold(host: CopyHost, target: string): Promise<number> {
+async function oneHold({ file, host }: CopyHost, target: string): Promise<Hold> {
   const end = new AbortController();
-  let holdMs = 0;
+  let hold: Hold | undefined;
   await copyDatabase({
-    file: host.file,
+    file,
     target,
     hold: async (work) => {
       const startedAt = performance.now();
-      const answer = await host.host.hold(work);
-      holdMs = performance.now() - startedAt;
+      let idleAt = 0;
+      const answer = await host.hold((signal) => {
+        idleAt = performance.now();
+        return work(signal);
+      });
+      hold = { ms: performance.now() - startedAt, beginMs: performance.now() - idleAt };
       end.abort();
       return answer;
     },
@@ -144,7 +165,8 @@ async function oneHold(host: CopyHost, target: string): Promise<number> {
   }).catch((error: unknown) => {
     if (!end.signal.aborted) throw error;
   });
-  return holdMs;
+  if (hold === undefined) throw new Error('the writer was not held');
+  return hold;
 }
 
 async function bareCopy(from: string, to: string): Promise<number> {
