@@ -4,13 +4,13 @@ import type { Verification, WorkItemShown } from '../../shared/api/workroom.ts';
 import { uuidv7 } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
-import { sql } from '../database/statement.ts';
 import type { WorkroomApi } from '../http/api/workroom-api.ts';
 import { parseCommand } from './board/commands.ts';
 import { endsOf } from './board/decide-blockers.ts';
 import { type Actor, type Item, type ItemState, openBlockers, stateOf } from './board/model.ts';
 import { readCounts } from './figures.ts';
 import { makeJoinCode } from './join-codes.ts';
+import type { JournalSource } from './journal/journal.ts';
 import { textsOf } from './journal/journal-event.ts';
 import { readHead, readItem, readItemPage, readView } from './read-catalog.ts';
 import type { Accepted, Workroom } from './workroom.ts';
@@ -18,13 +18,15 @@ import type { Accepted, Workroom } from './workroom.ts';
 export interface AdminDeps {
   readonly core: Core;
   readonly workroom: Workroom;
+  readonly source: JournalSource;
   readonly verify: () => Promise<Verification>;
   readonly lastVerification: () => Verification | undefined;
   /** The full name of an account; a name that is none stays as it is. */
   readonly endpoint: (name: string) => string;
 }
 
-export function createWorkroomAdmin({ core, workroom, verify, lastVerification, endpoint }: AdminDeps): WorkroomApi {
+export function createWorkroomAdmin(deps: AdminDeps): WorkroomApi {
+  const { core, workroom, source, verify, lastVerification, endpoint } = deps;
   const { reader } = core;
   return {
     async overview() {
@@ -32,7 +34,7 @@ export function createWorkroomAdmin({ core, workroom, verify, lastVerification, 
       const { quarantined } = await readView(reader, { kind: 'look' });
       return {
         project: core.projectId,
-        store: 'database',
+        store: source.store,
         head: await readHead(reader),
         verified: lastVerification() ?? null,
         boards: counts.map(({ board, states }) => ({ board, states: { ...states } })),
@@ -71,14 +73,7 @@ export function createWorkroomAdmin({ core, workroom, verify, lastVerification, 
       return { version: team.version, members: texts ? members : [] };
     },
     async events({ after, limit, stream, raw }) {
-      let query = sql
-        .selectFrom('workroom_events')
-        .selectAll()
-        .where('seq', '>', after)
-        .orderBy('seq')
-        .limit(limit + 1);
-      if (stream !== undefined) query = query.where('stream', '=', stream);
-      const rows = await reader.all(query);
+      const rows = await source.slice({ after, limit: limit + 1, stream });
       if (raw) return { events: rows.slice(0, limit) };
       const events = rows.slice(0, limit).map((row) => ({
         ...row,

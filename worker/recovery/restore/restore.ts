@@ -19,6 +19,7 @@ import { decideSwitch, finishSwitch, type Rename, type Switch } from '../../../s
 import type { Database } from '../../../shared/sqlite.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import { lockForSwitch, lockWriter } from '../../database/writer-lock.ts';
+import { type CodeSwitch, codeRenames } from '../release/switch-code.ts';
 import { changedSecrets } from './changed-secrets.ts';
 import type { Compared } from './compare-states.ts';
 import { type Places, placesOf, switchPath } from './places.ts';
@@ -41,6 +42,8 @@ export interface RestoreOptions extends RestoreRequest {
   /** Of the plan that was agreed to. */
   readonly digest: string;
   readonly onProgress?: ((copied: number, of: number) => void) | undefined;
+  /** A rollback: the code of before comes in the same switch. */
+  readonly code?: CodeSwitch | undefined;
 }
 
 export interface Restored {
@@ -149,9 +152,15 @@ async function stageAndPrepare(
     if (FAILPOINTS) await point?.('restore.prepared');
     const renames = renamesOf(places, { name, media });
     const isReplaced = renames.some(({ to }) => to.includes(join('replaced', name)));
-    const leftovers = [switchPath(project, staging)];
+    const { code } = options;
+    const switched = code === undefined ? { renames: [], leftovers: [] } : codeRenames(code);
     return {
-      plan: { purpose: source.purpose, names: { source: source.name, replaced: name }, renames, leftovers },
+      plan: {
+        purpose: code === undefined ? source.purpose : 'rollback',
+        names: { source: source.name, replaced: name, ...(code === undefined ? {} : { release: code.name }) },
+        renames: [...renames, ...switched.renames],
+        leftovers: [switchPath(project, staging), ...switched.leftovers],
+      },
       restored: { name: source.name, replaced: isReplaced ? name : null, lost, carried: carriedOf(compared) },
     };
   } catch (error) {
