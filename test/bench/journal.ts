@@ -96,11 +96,7 @@ async function openJournal(folder: string) {
     point: noFailpoint,
   };
   const settings = { stuckMs: 72 * HOUR_MS, remindMs: HOUR_MS, maxTextBytes: 16_384 };
-  const workroom = new Workroom(
-    core,
-    () => settings,
-    () => {},
-  );
+  const workroom = new Workroom(core, () => settings, { due: () => {} });
   let commands = 0;
   const act = async (command: WorkCommand): Promise<void> => {
     commands += 1;

@@ -68,6 +68,10 @@ export interface Tables {
   /** `source`: `<endpoint>|<the platform's id>`. `id`: id of the copy. */
   fetched_files: { source: string; id: string };
   workroom_events: WorkroomEventsTable;
+  /** File store alone: events that are not in the file yet. */
+  workroom_spool: WorkroomEventsTable;
+  /** File store alone: where an event stands. */
+  workroom_places: WorkroomPlacesTable;
   /** One row with id 1: the last event of the journal. */
   workroom_head: { id: number; seq: number; hash: string };
   workroom_catalog: WorkroomCatalogTable;
@@ -252,6 +256,19 @@ export interface WorkroomEventsTable {
   texts: string | null;
   digest: string;
   hash: string;
+}
+
+/** Where an event stands in the files of the journal. Derived from them. */
+export interface WorkroomPlacesTable {
+  seq: number;
+  id: string;
+  stream: string;
+  version: number;
+  /** First number of its segment. */
+  segment: number;
+  offset: number;
+  /** Length of the line with its LF. */
+  bytes: number;
 }
 
 /** The fold of each stream. Derived: `workroom/catalog-rows.ts` makes the rows. */

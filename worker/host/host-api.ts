@@ -7,6 +7,7 @@ import type { DatabaseState } from '../database/database-host.ts';
 import { createEndpointControl } from '../endpoints/endpoint-control.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { HttpSettings, NamedToken } from '../http/api/caller.ts';
+import type { CheckpointsApi } from '../http/api/checkpoints-api.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
 import type { HostApi } from '../http/api/host-api.ts';
 import type { IngressApi } from '../http/api/ingress-api.ts';
@@ -45,6 +46,7 @@ export interface HostApiDeps {
   readonly sandbox: SandboxView;
   readonly workroom: WorkroomHost;
   readonly jobs: JobsApi;
+  readonly checkpoints: CheckpointsApi;
   readonly ingress: IngressApi;
 }
 
@@ -139,6 +141,7 @@ export function createHostApi(deps: HostApiDeps): HostApi {
     outbox: createOutboxAdmin({ core, sender }),
     tasks: createTaskControl(core),
     jobs: deps.jobs,
+    checkpoints: deps.checkpoints,
     endpoints: createEndpointControl(core, engine.endpoints),
     webhooks: createWebhookControl({
       core,

@@ -4,7 +4,6 @@ import type { Verification, WorkItemShown } from '../../shared/api/workroom.ts';
 import { uuidv7 } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
-import { sql } from '../database/statement.ts';
 import type { WorkroomApi } from '../http/api/workroom-api.ts';
 import { parseCommand } from './board/commands.ts';
 import { endsOf } from './board/decide-blockers.ts';
@@ -12,6 +11,7 @@ import { type Actor, type Item, type ItemState, openBlockers, stateOf } from './
 import { type ErasedTarget, erasableDatabase, erase } from './erase.ts';
 import { readCounts } from './figures.ts';
 import { makeJoinCode } from './join-codes.ts';
+import type { JournalSource } from './journal/journal.ts';
 import { textsOf } from './journal/journal-event.ts';
 import { readHead, readItem, readItemPage, readView } from './read-catalog.ts';
 import type { Accepted, Workroom } from './workroom.ts';
@@ -19,13 +19,15 @@ import type { Accepted, Workroom } from './workroom.ts';
 export interface AdminDeps {
   readonly core: Core;
   readonly workroom: Workroom;
+  readonly source: JournalSource;
   readonly verify: () => Promise<Verification>;
   readonly lastVerification: () => Verification | undefined;
   /** The full name of an account; a name that is none stays as it is. */
   readonly endpoint: (name: string) => string;
 }
 
-export function createWorkroomAdmin({ core, workroom, verify, lastVerification, endpoint }: AdminDeps): WorkroomApi {
+export function createWorkroomAdmin(deps: AdminDeps): WorkroomApi {
+  const { core, workroom, source, verify, lastVerification, endpoint } = deps;
   const { reader } = core;
   return {
     async overview() {
@@ -33,7 +35,7 @@ export function createWorkroomAdmin({ core, workroom, verify, lastVerification, 
       const { quarantined } = await readView(reader, { kind: 'look' });
       return {
         project: core.projectId,
-        store: 'database',
+        store: source.store,
         head: await readHead(reader),
         verified: lastVerification() ?? null,
         boards: counts.map(({ board, states }) => ({ board, states: { ...states } })),
@@ -72,14 +74,7 @@ export function createWorkroomAdmin({ core, workroom, verify, lastVerification, 
       return { version: team.version, members: texts ? members : [] };
     },
     async events({ after, limit, stream, raw }) {
-      let query = sql
-        .selectFrom('workroom_events')
-        .selectAll()
-        .where('seq', '>', after)
-        .orderBy('seq')
-        .limit(limit + 1);
-      if (stream !== undefined) query = query.where('stream', '=', stream);
-      const rows = await reader.all(query);
+      const rows = await source.slice({ after, limit: limit + 1, stream });
       if (raw) return { events: rows.slice(0, limit) };
       const events = rows.slice(0, limit).map((row) => ({
         ...row,
@@ -111,6 +106,10 @@ export function createWorkroomAdmin({ core, workroom, verify, lastVerification, 
     },
     async erase({ actor }, { item, member }) {
       const target = erasedTarget(item, member);
+      if (source.store === 'file')
+        throw new SvcError('refused', 'words cannot be erased in a journal that is kept in files', {
+          hint: 'stop the host, svc workroom convert --to database, then erase; convert --to file moves the journal back',
+        });
       const command = { id: `erase/${uuidv7(core.clock.now())}`, cause: null };
       const journal = erasableDatabase(reader);
       return erase({ core, workroom, journal, actor: operatorActor(actor), command }, target);

@@ -5,6 +5,7 @@ import type { Reader } from '../database/unit.ts';
 import type { WorkroomFigures } from '../metrics/workroom-metrics.ts';
 import { type Item, type ItemState, openBlockers, REFUSALS } from './board/model.ts';
 import { entityOf } from './journal/catalog-rows.ts';
+import type { JournalSource } from './journal/journal.ts';
 import { readHead } from './read-catalog.ts';
 import type { Workroom } from './workroom.ts';
 
@@ -19,16 +20,24 @@ interface BoardFigures {
   readonly blockedSince: number | undefined;
 }
 
+export interface FiguresOf {
+  readonly workroom: Workroom;
+  readonly source: Pick<JournalSource, 'commands'>;
+  /** Commands are counted from this event on, the head at the start. */
+  readonly begin: number;
+}
+
 export class Figures {
   readonly #core: Core;
   readonly #workroom: Workroom;
+  readonly #source: FiguresOf['source'];
   #known: { readonly seq: number; readonly boards: readonly BoardFigures[] } | undefined;
   #counted: { readonly seq: number; readonly accepted: number };
 
-  /** Commands are counted from event `begin` on, the head at the start. */
-  constructor(core: Core, workroom: Workroom, begin: number) {
+  constructor(core: Core, { workroom, source, begin }: FiguresOf) {
     this.#core = core;
     this.#workroom = workroom;
+    this.#source = source;
     this.#counted = { seq: begin, accepted: 0 };
   }
 
@@ -57,18 +66,9 @@ export class Figures {
     };
   }
 
-  /** Each accepted command has one event `<command id>/1`. What the host does at a deadline is no command. */
   async #count(seq: number): Promise<void> {
-    const row = await this.#core.reader.first(
-      sql
-        .selectFrom('workroom_events')
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .where('seq', '>', this.#counted.seq)
-        .where('seq', '<=', seq)
-        .where('id', 'like', '%/1')
-        .where('id', 'not like', 'due/%'),
-    );
-    this.#counted = { seq, accepted: this.#counted.accepted + (row?.n ?? 0) };
+    const more = await this.#source.commands(this.#counted.seq, seq);
+    this.#counted = { seq, accepted: this.#counted.accepted + more };
   }
 }
 

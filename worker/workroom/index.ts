@@ -2,7 +2,9 @@
 export { createWorkroomAdmin } from './admin.ts';
 export { Figures } from './figures.ts';
 export { noteHead } from './journal/head-note.ts';
+export { DatabaseJournal } from './journal/journal.ts';
 export { scrub } from './journal/scrub.ts';
+export { adoptProject, openJournal } from './open-journal.ts';
 export { readHead } from './read-catalog.ts';
 export { workroomPart } from './run-part.ts';
 export { Workroom } from './workroom.ts';

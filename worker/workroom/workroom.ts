@@ -1,7 +1,6 @@
 // The Workroom as a service: reads what a command needs, decides, and commits everything in one unit.
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
-import { sql } from '../database/statement.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
@@ -23,6 +22,7 @@ import {
 } from './board/model.ts';
 import { append, GUARD } from './journal/append.ts';
 import { entityIn } from './journal/catalog-rows.ts';
+import { DatabaseJournal, type Journal, refuseDamaged } from './journal/journal.ts';
 import type { CommandIdentity } from './journal/journal-event.ts';
 import { readView } from './read-catalog.ts';
 
@@ -31,6 +31,13 @@ const MOST_TRIES = 20;
 
 export interface WorkroomSettings extends Reminding {
   readonly maxTextBytes: number;
+}
+
+export interface WorkroomPorts {
+  /** Told the earliest time of the due rows that were stored. */
+  readonly due: (at: number) => void;
+  /** Default: in the database. */
+  readonly journal?: Journal;
 }
 
 export interface Accepted {
@@ -75,19 +82,20 @@ export class Workroom {
   readonly #core: Core;
   readonly settings: () => WorkroomSettings;
   readonly #due: (at: number) => void;
+  readonly #journal: Journal;
   /** Refused commands by code, since the start. */
   readonly refusals = new Map<RefusalCode, number>();
 
-  /** `due` is told the earliest time of the due rows that were stored. */
-  constructor(core: Core, settings: () => WorkroomSettings, due: (at: number) => void) {
+  constructor(core: Core, settings: () => WorkroomSettings, { due, journal }: WorkroomPorts) {
     this.#core = core;
     this.settings = settings;
     this.#due = due;
+    this.#journal = journal ?? new DatabaseJournal(core.reader);
   }
 
   /**
    * Carries out a command in a unit of its own. The answer is on disk before it is given. The same command id again gets the answer of the first time.
-   * @throws SvcError `precondition_failed` when the item is not of version `ifVersion`.
+   * @throws SvcError `precondition_failed` when the item is not of version `ifVersion`; `journal_damaged` while the journal takes no event.
    */
   async do(
     command: WorkCommand,
@@ -96,13 +104,19 @@ export class Workroom {
   ): Promise<Outcome> {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const earlier = await this.#earlier(by.command);
-      if (earlier !== undefined) return earlier;
+      if (earlier !== undefined) {
+        await this.#journal.settled();
+        return earlier;
+      }
       const view = await readView(this.#core.reader, command);
       if (ifVersion !== undefined) refuseOtherVersion(view, command, ifVersion);
       const planned = this.plan(view, command, by);
       if (planned.outcome.kind === 'refused') return planned.outcome;
       const answer = await this.#commit(planned, more(planned.outcome));
-      if (answer.kind === 'committed') return planned.outcome;
+      if (answer.kind === 'committed') {
+        await this.#journal.settled();
+        return planned.outcome;
+      }
       if (answer.guard !== GUARD) throw new Error(`the command was refused by ${answer.guard}: ${answer.detail}`);
     }
     throw new SvcError('overloaded', 'others kept changing this item: try again', { details: { retryAfterMs: 1_000 } });
@@ -110,6 +124,7 @@ export class Workroom {
 
   /** Decides a command on a view. Nothing is stored: the caller commits the statements, or drops them. */
   plan(view: View, command: WorkCommand, { actor, command: identity }: Commanding): Planned {
+    refuseDamaged(this.#journal);
     const now = this.#core.clock.now();
     const decision = decide(command, { view, actor, now });
     if (decision.kind === 'refused') {
@@ -121,14 +136,19 @@ export class Workroom {
 
   /** Commits facts that are no decision on a command, behind `before`. False: others changed one of the streams meanwhile. */
   async store({ view, facts, command, before }: Storing): Promise<boolean> {
+    refuseDamaged(this.#journal);
     const answer = await this.#commit(this.#planned(view, facts, command), before);
-    if (answer.kind === 'committed') return true;
+    if (answer.kind === 'committed') {
+      await this.#journal.settled();
+      return true;
+    }
     if (answer.guard !== GUARD) throw new Error(`the facts were refused by ${answer.guard}: ${answer.detail}`);
     return false;
   }
 
   /** Announces what is due of an item: deadlines, and that nothing happens. */
   async fire(row: DueRow): Promise<void> {
+    refuseDamaged(this.#journal); // the row stays, and fires again
     const item = row.data;
     const view = await readView(this.#core.reader, { kind: 'look', item });
     const found = view.items[item];
@@ -171,7 +191,7 @@ export class Workroom {
     if (first === undefined) throw new Error('a decision without a fact');
     return {
       outcome: acceptedOf(appended.view, first.stream),
-      statements: appended.statements,
+      statements: this.#journal.into(appended.statements, command),
       events: facts.map((fact) => this.#eventOf(appended.view, fact, command)),
       view: appended.view,
       dueAt: appended.dueAt,
@@ -187,9 +207,7 @@ export class Workroom {
 
   /** The answer that this command id got before. */
   async #earlier({ id }: CommandIdentity): Promise<Accepted | undefined> {
-    const event = await this.#core.reader.first(
-      sql.selectFrom('workroom_events').select(['stream', 'version']).where('id', '=', `${id}/1`),
-    );
+    const event = await this.#journal.byId(`${id}/1`);
     if (event === undefined) return undefined;
     const [, item = ''] = event.stream.split('/');
     const view = await readView(this.#core.reader, { kind: 'look', item });

@@ -141,6 +141,7 @@ const http = group('The HTTP interface.', {
         }),
       }),
     ),
+    workroom: Type.Boolean({ default: true, description: 'On a Workroom: its journal is open.' }),
     agents: list('Agent bindings that must be configured; unmet until the binding exists.', text('Name of a binding.')),
   }),
 });
@@ -245,6 +246,11 @@ export const configSchema = Type.Object(
       timezone: text('IANA name of the zone of wall-clock times.', { default: 'UTC', maxLength: 64 }),
     }),
     workroom: group('The board of a team; with host.kind workroom alone.', {
+      store: choice(
+        'Where the journal is kept: in the database, or in files beside it. `svc workroom convert` changes it.',
+        ['database', 'file'],
+        'database',
+      ),
       stuckHours: integer(
         'Hours without a change after which an item is announced as stuck. 0: never.',
         72,
@@ -280,6 +286,10 @@ export const configSchema = Type.Object(
         64 * GIB,
       ]),
       replacedDays: integer('Days for which the state that a restore moved aside is kept.', 7, [0, 90]),
+    }),
+    release: group('Releases with `svc release`.', {
+      windowHours: integer('Hours for which a released version is watched before it may be finished.', 24, [1, 336]),
+      readySeconds: integer('A released version that is not ready by then is rolled back.', 120, [10, 3_600]),
     }),
     supervisor: group('The supervisor of --daemon.', {
       restarts: integer('Starts within the window, the first included.', 5, [1, 100]),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Reader } from '../../../worker/database/unit.ts';
 import { Figures } from '../../../worker/workroom/figures.ts';
+import { DatabaseJournal } from '../../../worker/workroom/journal/journal.ts';
 import { HOUR_MS, OPERATOR, person, type Room, teamRoom, withFile } from '../../support/workroom/room.ts';
 
 const counted = (room: Room) =>
@@ -48,7 +49,7 @@ describe('figures of the Workroom', () => {
     const room = await teamRoom(t);
     await fill(room);
     await room.do(OPERATOR, { kind: 'board.add', board: 'ops', name: 'Operations' });
-    const { items } = await new Figures(room.core, room.workroom, 0).read(undefined);
+    const { items } = await new Figures(room.core, { ...room, source: room.journal, begin: 0 }).read(undefined);
 
     assert.deepEqual(sorted(items), sorted(counted(room)));
     assert.equal(items.length, 7);
@@ -57,7 +58,7 @@ describe('figures of the Workroom', () => {
   it('tell how long a board is blocked, and what is overdue while its blocker is open', async (t) => {
     const room = await teamRoom(t);
     await fill(room);
-    const figures = new Figures(room.core, room.workroom, 0);
+    const figures = new Figures(room.core, { ...room, source: room.journal, begin: 0 });
     const seen = async () => {
       const { overdue, blockedOldest } = await figures.read(undefined);
       return [overdue[0]?.count, blockedOldest[0]?.seconds];
@@ -73,8 +74,8 @@ describe('figures of the Workroom', () => {
 
   it('count accepted commands from the start on, and refused ones by their reason', async (t) => {
     const room = await teamRoom(t);
-    const begin = (await new Figures(room.core, room.workroom, 0).read(undefined)).seq;
-    const figures = new Figures(room.core, room.workroom, begin);
+    const begin = (await new Figures(room.core, { ...room, source: room.journal, begin: 0 }).read(undefined)).seq;
+    const figures = new Figures(room.core, { ...room, source: room.journal, begin });
     await room.do(OPERATOR, { kind: 'new', board: 'web', title: 'One', assign: 'bob' });
     await room.do(OPERATOR, { kind: 'new', board: 'web', title: 'One', assign: 'bob' }, 'twice');
     await room.do(OPERATOR, { kind: 'new', board: 'web', title: 'One', assign: 'bob' }, 'twice');
@@ -106,7 +107,9 @@ describe('figures of the Workroom', () => {
         return (await this.all(query))[0];
       },
     };
-    await new Figures({ ...room.core, reader }, room.workroom, 0).read(undefined);
+    await new Figures({ ...room.core, reader }, { ...room, source: new DatabaseJournal(reader), begin: 0 }).read(
+      undefined,
+    );
     const plans = withFile(room.file, (database) =>
       [...asked].flatMap(([text, parameters]) =>
         database

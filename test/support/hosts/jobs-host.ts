@@ -76,8 +76,10 @@ export async function jobsHost(t: Test, options: JobsHostOptions = {}): Promise<
         core: host.core,
         config: () => runtime.loaded.config,
         timers: () => timers,
+        paths: host.project.paths,
         endpoint: (name) => name,
       });
+      await room.open();
       workroom = room;
       jobs = createJobs(host.core, host.engine, { project: host.project.path, workroom: () => room.api });
       await jobs.start();
