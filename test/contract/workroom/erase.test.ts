@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { type ErasedTarget, erasableDatabase, erase } from '../../../worker/workroom/erase.ts';
-import { DatabaseJournal } from '../../../worker/workroom/journal/journal.ts';
 import { scrub } from '../../../worker/workroom/journal/scrub.ts';
 import { readItem, readView } from '../../../worker/workroom/read-catalog.ts';
 import { OPERATOR, person, type Room, teamRoom, withFile } from '../../support/workroom/room.ts';
@@ -141,7 +140,7 @@ describe('erasing words', () => {
     const room = await teamRoom(t);
     await fill(room);
     const [proof] = await Promise.all([
-      scrub(room.core, new DatabaseJournal(room.core.reader)),
+      scrub(room.core, room.journal),
       erased(room, { item: 'web-1' }),
       ...Array.from({ length: 5 }, (_, index) =>
         room.do(ann, { kind: 'comment', item: 'web-1', text: `remark ${index}` }),

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { commands } from '../../../supervisor/cli/commands/workroom/change.ts';
+import { capturedContext } from '../../support/commands/cli-context.ts';
 import { createHostClient } from '../../support/hosts/app-client.ts';
 import { HTTP, running } from '../../support/hosts/app-host.ts';
-import { capturedContext } from '../../support/commands/cli-context.ts';
 
 describe('svc workroom erase', () => {
   it('says how much it erased, and takes an item or a member', async (t) => {
