@@ -249,6 +249,10 @@ export function fakeHostPort({
         calls.push('checkpoints.create');
         return { name: 'c2' };
       },
+      verify: async (_caller, name) => {
+        calls.push(`checkpoints.verify ${name}`);
+        return { name };
+      },
     },
     acceptance: {
       judge: async () => ACCEPTANCE,

@@ -8,6 +8,7 @@ import {
   checkpointMakeSchema,
   checkpointSchema,
   checkpointsSchema,
+  checkpointVerifySchema,
 } from '../../../shared/api/checkpoint.ts';
 import { endpointSchema, endpointsSchema } from '../../../shared/api/endpoint.ts';
 import { eventPageSchema } from '../../../shared/api/event.ts';
@@ -50,6 +51,8 @@ import {
   workAcceptedSchema,
   workBoardsSchema,
   workCommandSchema,
+  workErasedSchema,
+  workErasureSchema,
   workEventsSchema,
   workItemPageSchema,
   workItemSchema,
@@ -73,6 +76,7 @@ export const schemas = {
   CheckpointBegun: checkpointBegunSchema,
   CheckpointMake: checkpointMakeSchema,
   Checkpoints: checkpointsSchema,
+  CheckpointVerify: checkpointVerifySchema,
   Config: configSchema,
   Drop: dropSchema,
   Endpoint: endpointSchema,
@@ -113,6 +117,8 @@ export const schemas = {
   WorkAccepted: workAcceptedSchema,
   WorkBoards: workBoardsSchema,
   WorkCommand: workCommandSchema,
+  WorkErased: workErasedSchema,
+  WorkErasure: workErasureSchema,
   WorkEvents: workEventsSchema,
   WorkItem: workItemSchema,
   WorkItemPage: workItemPageSchema,
