@@ -328,7 +328,7 @@ class Host implements App {
 function lazyAcceptance(parts: Parts): AcceptanceApi {
   let loading: Promise<AcceptanceApi> | undefined;
   const load = (): Promise<AcceptanceApi> => {
-    loading ??= import('./acceptance.ts').then(({ createAcceptance }) => createAcceptance(parts));
+    loading ??= import('./acceptance/acceptance.ts').then(({ createAcceptance }) => createAcceptance(parts));
     return loading;
   };
   return {

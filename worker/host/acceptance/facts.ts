@@ -1,92 +1,29 @@
-// Acceptance of the running host: gathers the facts, and stores what a person has accepted. Loaded by the first question.
-//
-//   HOST-ACCEPTANCE-1  An acceptance and its event are one unit. Two at the same time do not get one number.
-//   HOST-ACCEPTANCE-2  Facts are read when they are asked for. Nothing is kept between two questions.
-import type { Acceptance, AcceptanceAsk, AcceptanceFacts } from '../../shared/api/acceptance.ts';
-import type { LoadedConfig } from '../../shared/config/load.ts';
-import { projectPaths } from '../../shared/files/paths.ts';
-import { endpointId } from '../../shared/identifiers.ts';
-import { ACCEPTANCE_ROWS, isAccepted, judgeAcceptance, type Settled } from '../../shared/recovery/acceptance.ts';
-import { openRelease } from '../../shared/recovery/release-record.ts';
-import { SvcError } from '../../shared/svc-error.ts';
-import { readDateTime } from '../../shared/time/date-time.ts';
-import { VERSION } from '../../shared/version.ts';
-import { commitOrThrow, maskedText } from '../core/core.ts';
-import { readMeta } from '../database/project-state.ts';
-import { sql, statement } from '../database/statement.ts';
-import type { Reader } from '../database/unit.ts';
-import type { EndpointRunner } from '../endpoints/endpoint-runner.ts';
-import { recordEvents } from '../events/event-history.ts';
-import type { AcceptanceApi, AcceptanceSpan } from '../http/api/acceptance-api.ts';
-import { countDead } from '../metrics/stored-figures.ts';
-import { isRepositoryRoot, readCommit } from '../recovery/checkpoint/project-files.ts';
-import { hashOf } from '../recovery/verify/parts.ts';
-import { shownFailure } from '../runtime/generations/last-failure.ts';
-import type { Parts } from './app-parts.ts';
+// The facts of an acceptance, from every part of the host.
+import type { AcceptanceFacts } from '../../../shared/api/acceptance.ts';
+import type { LoadedConfig } from '../../../shared/config/load.ts';
+import { projectPaths } from '../../../shared/files/paths.ts';
+import { endpointId } from '../../../shared/identifiers.ts';
+import { openRelease } from '../../../shared/recovery/release-record.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import { readDateTime } from '../../../shared/time/date-time.ts';
+import { VERSION } from '../../../shared/version.ts';
+import { readMeta } from '../../database/project-state.ts';
+import { sql } from '../../database/statement.ts';
+import type { Reader } from '../../database/unit.ts';
+import type { EndpointRunner } from '../../endpoints/endpoint-runner.ts';
+import type { AcceptanceSpan } from '../../http/api/acceptance-api.ts';
+import { countDead } from '../../metrics/stored-figures.ts';
+import { isRepositoryRoot, readCommit } from '../../recovery/checkpoint/project-files.ts';
+import { hashOf } from '../../recovery/verify/parts.ts';
+import { shownFailure } from '../../runtime/generations/last-failure.ts';
+import type { Parts } from '../app-parts.ts';
 
 const DAY_S = 86_400;
 /** So many of the newest items of an account are looked at. */
 const NEWEST = 200;
 
-export function createAcceptance(parts: Parts): AcceptanceApi {
-  const { core } = parts;
-  let turn: Promise<unknown> = Promise.resolve();
-  return {
-    async judge(span) {
-      const facts = await factsOf(parts, span);
-      return { accepted: false, id: null, rows: judgeAcceptance(facts), facts };
-    },
-    accept(caller, ask, keep) {
-      const next = turn.then(async (): Promise<Acceptance> => {
-        const facts = { ...(await factsOf(parts, ask)), health: ask.health ?? [] };
-        const rows = judgeAcceptance(facts, masked(core, ask));
-        if (!isAccepted(rows)) return { accepted: false, id: null, rows, facts };
-        const last = await core.reader.first(sql.selectFrom('acceptances').select('id').orderBy('id', 'desc').limit(1));
-        const accepted = { accepted: true, id: (last?.id ?? 0) + 1, rows, facts };
-        const at = core.clock.now();
-        const release = facts.release?.name ?? null;
-        const row = {
-          id: accepted.id,
-          at,
-          actor: caller.actor,
-          release,
-          facts: JSON.stringify(facts),
-          rows: JSON.stringify(rows),
-        };
-        const settled = rows.flatMap((one) => (one.settled === null ? [] : [one.row]));
-        const event = {
-          type: 'host.accepted',
-          at,
-          runtimeId: core.runtimeId,
-          actor: caller.actor,
-          ...(facts.capability.generation === null ? {} : { generation: facts.capability.generation }),
-          data: { acceptance: accepted.id, release, settled },
-        } as const;
-        await commitOrThrow(core.writer, {
-          name: 'host.accepted',
-          statements: [
-            statement(sql.insertInto('acceptances').values(row)),
-            ...keep(accepted),
-            ...recordEvents([event]),
-          ],
-        });
-        return accepted;
-      });
-      turn = next.catch(() => {}); // the caller gets the error
-      return next;
-    },
-  };
-}
-
-const masked = (core: Parts['core'], { settled = {} }: AcceptanceAsk): Settled =>
-  Object.fromEntries(
-    ACCEPTANCE_ROWS.flatMap((row) => {
-      const reason = settled[row];
-      return reason === undefined ? [] : [[row, maskedText(core, reason)]];
-    }),
-  );
-
-async function factsOf(parts: Parts, span: AcceptanceSpan): Promise<AcceptanceFacts> {
+/** Throws `invalid_request` for a time that is none, `storage_unavailable` without a database. */
+export async function acceptanceFacts(parts: Parts, span: AcceptanceSpan): Promise<AcceptanceFacts> {
   const { core, options, facts, engine, database } = parts;
   if (facts.state === undefined)
     throw new SvcError('storage_unavailable', 'nothing can be accepted: the database is not open', {
@@ -247,7 +184,7 @@ async function journalFacts({ core, workroom, options }: Parts): Promise<Accepta
   const { api } = workroom;
   if (api === undefined) return null;
   const { store, head, verified } = await api.overview();
-  const { projectOf } = await import('../workroom/files/open-files.ts');
+  const { projectOf } = await import('../../workroom/files/open-files.ts');
   const catalog = await core.reader.first(
     sql.selectFrom('workroom_catalog').select(({ fn }) => fn.max('applied_seq').as('seq')),
   );
