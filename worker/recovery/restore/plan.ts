@@ -241,9 +241,6 @@ export function factsOf(state: State): StateFacts {
   };
 }
 
-/** Migrations that the restored database gets, for a person. */
-export const pendingMigrations = (schema: number): number => MIGRATIONS.filter(({ id }) => id > schema).length;
-
 /** Jobs that were added, changed or removed since. A file that cannot be parsed counts as one. */
 function changedJobs({ restored }: Places, { folder }: Source): number {
   const live = restored.find(({ name }) => name === CHECKPOINT_FILES.jobs)?.live ?? '';
