@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import { transformSync } from 'esbuild';
 import { ROOT } from './build/output.ts';
 
-const SUITES = ['unit', 'contract', 'host', 'process/daemon', 'process/cli'];
+const SUITES = ['unit', 'contract', 'host', 'process/daemon', 'process/host', 'process/cli'];
 const FOLDERS = ['shared', 'supervisor', 'worker'];
 
 /** As Node writes it, by the variable NODE_V8_COVERAGE. */

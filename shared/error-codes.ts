@@ -70,6 +70,7 @@ export const ERRORS = {
   checkpoint_foreign: kind('The checkpoint is of another project', 409),
   archive_refused: kind('The archive is not taken', 400),
   downgrade_alone: kind('Older packages alone do not fit the state', 409),
+  switch_pending: kind('A switch of the state is not finished', 503, EXIT.config),
   // definitions and handlers
   definition_invalid: kind('A plugin or adapter definition is invalid', 500),
   plugin_failed: kind('A plugin failed', 500),

@@ -34,6 +34,7 @@ const DEFAULT_SUITES = [
   'contract',
   'host',
   'process/daemon',
+  'process/host',
   'process/cli',
   'process/browser',
   'kits/crash',

@@ -11,6 +11,7 @@ export const REASONS: Readonly<Record<string, string>> = {
   '@octokit/core': "GitHub's own client",
   '@slack/web-api': "Slack's own client",
   '@xmpp/client': 'XMPP streams: SASL, STARTTLS, stream management',
+  'age-encryption': 'files that the program age decrypts, for exported checkpoints: by its author',
   ajv: 'JSON Schema: configuration, bodies of requests, schemas of plugins; TypeBox checks none that plugins bring as documents',
   'ajv-formats': 'formats of those schemas',
   'better-sqlite3': 'SQLite, synchronous, as the writer thread needs it',
@@ -18,12 +19,13 @@ export const REASONS: Readonly<Record<string, string>> = {
   grammy: "Telegram's Bot API with its types",
   'irc-framework': 'IRC with its capabilities, nicks and numerics',
   standardwebhooks: 'the reference implementation of Standard Webhooks',
+  tar: 'headers of tar archives with their extensions, for exported checkpoints',
   tsx: 'plugins in TypeScript in development, with reload',
   typebox: 'schemas that are types: plugins hand them in as values',
 };
 
 /** Packages that are installed with svc, those of other platforms included. */
-export const INSTALLED = 226;
+export const INSTALLED = 241;
 
 interface Lock {
   readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly devOptional?: boolean }>>;

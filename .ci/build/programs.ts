@@ -50,7 +50,12 @@ const PROGRAMS: readonly Program[] = [
   { entries: { supervisor: 'supervisor/main.ts' }, bare: true },
   { entries: { cli: 'supervisor/cli/built-main.ts' }, script: true },
   {
-    entries: { worker: 'worker/process/built-main.ts', 'writer-thread': 'worker/database/sqlite/writer-thread.ts' },
+    entries: {
+      worker: 'worker/process/built-main.ts',
+      'writer-thread': 'worker/database/sqlite/writer-thread.ts',
+      'copy-child': 'worker/recovery/checkpoint/copy-child.ts',
+      'finish-child': 'worker/recovery/checkpoint/finish-child.ts',
+    },
     script: true,
   },
   { entries: { 'worker-main': 'worker/main.ts' }, whole: true },

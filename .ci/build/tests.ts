@@ -9,8 +9,11 @@ import { DIST, type Output, ROOT } from './output.ts';
 
 const TESTS = join(ROOT, 'test');
 const OUT = join(DIST, 'test');
-/** Starts a thread by the address of its own file; the thread's code lies beside the bundle. */
-const THREAD_STARTER = join(ROOT, 'worker/database/sqlite/start-thread.ts');
+/** Start a thread or process by the address of their own file; its code lies beside the bundle. */
+const STARTERS: readonly string[] = [
+  join(ROOT, 'worker/database/sqlite/start-thread.ts'),
+  join(ROOT, 'worker/recovery/checkpoint/copy-database.ts'),
+];
 
 /** Where the bundle of a test file lies. */
 export const builtTest = (file: string): string => join(OUT, relative(TESTS, file).replace(/\.ts$/, '.js'));
@@ -26,6 +29,7 @@ export async function buildTests(output: Output): Promise<void> {
     entryPoints: {
       ...Object.fromEntries(names.map((name, index) => [name, files[index] ?? ''])),
       'writer-thread': join(ROOT, 'worker/database/sqlite/writer-thread.ts'),
+      'copy-child': join(ROOT, 'worker/recovery/checkpoint/copy-child.ts'),
     },
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
@@ -65,7 +69,7 @@ const addressOfSource: Plugin = {
     onLoad({ filter: /\.ts$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8');
       if (!Object.keys(ADDRESS).some((name) => text.includes(name))) return undefined;
-      const url = pathToFileURL(path === THREAD_STARTER ? join(OUT, 'start-thread.js') : path);
+      const url = pathToFileURL(STARTERS.includes(path) ? join(OUT, 'starter.js') : path);
       const values = { __url: url.href, __dirname_of_source: dirname(path) };
       const front = Object.entries(values).map(([name, value]) => `const ${name} = ${JSON.stringify(value)};`);
       return { contents: front.join('') + text, loader: 'ts' };

@@ -11,6 +11,7 @@ export const readinessCheckSchema = Type.Object({
     Type.Literal('initialized'),
     Type.Literal('admission_open'),
     Type.Literal('binding_configured'),
+    Type.Literal('journal_open'),
   ]),
   ready: Type.Boolean(),
   reason: Type.String(),

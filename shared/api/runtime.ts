@@ -32,6 +32,40 @@ export const ingressSchema = Type.Object({
   by: nullableText,
 });
 
+/** What still runs, and what waits for the end of a pause. */
+export const ingressStatusSchema = Type.Object({
+  ...ingressSchema.properties,
+  /** True if no handler runs, and no send is pending or under way. */
+  quiet: Type.Boolean(),
+  /** Items that wait for the end of the pause; 0 while ingress is open. */
+  parked: Type.Integer(),
+  /** Sends whose next attempt has a time. */
+  waitingSends: Type.Integer(),
+  /** Handlers that run, the longest first, at most 20. */
+  handlers: Type.Array(Type.Object({ handler: Type.String(), item: Type.String(), since: Type.String() })),
+  /** Sends that are pending or under way, by account. */
+  sends: Type.Array(Type.Object({ endpoint: Type.String(), count: Type.Integer() })),
+});
+
+/** What the end of a pause would begin now. */
+export const ingressPreviewSchema = Type.Object({
+  /** By account, or by handler where no account sent the item. */
+  items: Type.Array(
+    Type.Object({ endpoint: Type.String(), kind: Type.String(), count: Type.Integer(), oldest: nullableText }),
+  ),
+  /** Jobs that are due: runs, and due times that count as missed, by the `missed` of the job. */
+  jobs: Type.Array(Type.Object({ job: Type.String(), runs: Type.Integer(), missed: Type.Integer() })),
+  /** Tasks and cron of plugins that are due, by handler. */
+  tasks: Type.Array(
+    Type.Object({
+      handler: Type.String(),
+      kind: Type.Union([Type.Literal('task'), Type.Literal('cron')]),
+      count: Type.Integer(),
+      oldest: nullableText,
+    }),
+  ),
+});
+
 const lastExitSchema = Type.Object({
   /** Id of the next process. */
   before: Type.String(),
@@ -70,6 +104,13 @@ export const statusSchema = Type.Object(
     head: Type.Optional(Type.Integer()),
     /** Waiting inbox items. Their bytes only with full scope. */
     inbox: Type.Optional(Type.Object({ items: Type.Integer(), bytes: Type.Optional(Type.Integer()) })),
+    /** The newest good one, and when it was last verified. Null before the first. */
+    checkpoint: Type.Optional(
+      Type.Union([
+        Type.Object({ name: Type.String(), at: Type.String(), level: Type.String(), verifiedAt: nullableText }),
+        Type.Null(),
+      ]),
+    ),
     /** Why the newest configuration does not serve. The reason only with full scope. */
     lastFailure: Type.Optional(failureSchema),
   },
@@ -141,4 +182,6 @@ export const logsSchema = Type.Object({ lines: Type.Array(Type.Unknown()) });
 export const openapiSchema = Type.Record(Type.String(), Type.Unknown());
 
 export type IngressState = Static<typeof ingressSchema>;
+export type IngressStatus = Static<typeof ingressStatusSchema>;
+export type IngressPreview = Static<typeof ingressPreviewSchema>;
 export type IngressChange = Static<typeof ingressChangeSchema>;

@@ -6,6 +6,9 @@ export const ENV_FILE = '.env';
 export const STATE_DIR = '.svc';
 export const DATA_DIR = 'data';
 
+/** Entries of a project that are no code: a release leaves them where they are. */
+export const STAYING: ReadonlySet<string> = new Set([STATE_DIR, DATA_DIR, ENV_FILE, '.git']);
+
 /** Relative names: sockets are bound and connected from the project folder, since paths over 107 bytes are cut silently. */
 export const CONTROL_SOCKET = `${STATE_DIR}/control.sock`;
 export const WORKER_SOCKET = `${STATE_DIR}/worker.sock`;
@@ -21,6 +24,9 @@ export interface ProjectPaths {
   readonly mediaDir: string;
   readonly database: string;
   readonly writerLock: string;
+  /** Segments of the journal of a Workroom with `store: file`. */
+  readonly workroomJournal: string;
+  readonly workroomCatalog: string;
   /** Key of the links to stored files; belongs in no backup. */
   readonly linkKey: string;
   readonly workerRecord: string;
@@ -37,8 +43,12 @@ export interface ProjectPaths {
   readonly releasesDir: string;
   /** Where `checkpoint verify` restores to. Anything in it may be removed. */
   readonly rehearsalDir: string;
+  /** Locked while a process verifies. */
+  readonly rehearsalLock: string;
   /** Numbers of checkpoints, releases and replaced states. In a file, because a restored database would turn them back. */
   readonly recoveryNumbers: string;
+  /** Locked while a checkpoint is made or removed. */
+  readonly recoveryLock: string;
   /** Renames that a restore, a release or a rollback has decided and not finished. */
   readonly pendingSwitch: string;
 }
@@ -56,6 +66,8 @@ export function projectPaths(project: string): ProjectPaths {
     mediaDir: join(project, DATA_DIR, 'media'),
     database: state('data.sqlite'),
     writerLock: state('writer.lock'),
+    workroomJournal: state('workroom-journal'),
+    workroomCatalog: state('workroom-catalog.json'),
     linkKey: state('link.key'),
     workerRecord: state('worker.json'),
     supervisorRecord: state('supervisor.json'),
@@ -67,7 +79,9 @@ export function projectPaths(project: string): ProjectPaths {
     replacedDir: state('replaced'),
     releasesDir: state('releases'),
     rehearsalDir: state('rehearsal'),
+    rehearsalLock: state('rehearsal.lock'),
     recoveryNumbers: state('recovery.json'),
+    recoveryLock: state('recovery.lock'),
     pendingSwitch: state('switch.json'),
   };
 }

@@ -17,6 +17,9 @@ import {
 
 const LARGEST_TEXT_BYTES = 16_384;
 const LONGEST_TITLE = 200;
+const LARGEST_ITEM_TITLE_BYTES = 512;
+const BOARD_ID = /^[a-z][a-z0-9]{0,15}$/;
+const MEMBER_ID = /^[a-z][a-z0-9-]{0,31}$/;
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const DAY_MS = 1_440 * MINUTE_MS;
@@ -42,8 +45,7 @@ export const JOB_KEYS = [
 const TIMINGS = ['cron', 'at', 'every'] as const;
 const ACTIONS = ['say', 'command', 'agent', 'item'] as const;
 const TO_COME: Readonly<Record<string, string>> = {
-  agent: 'is not there yet: this version of svc has no agents; use say or command',
-  item: 'is not there yet: use command with a line such as "/work new <title>"',
+  agent: 'is not there yet: this version of svc has no agents; use say, command or item',
 };
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -161,15 +163,16 @@ class Rules {
     if (kind === undefined || given.length > 1) {
       this.#report({
         path,
-        message: kind === undefined ? 'needs one of say and command' : `has ${given.join(' and ')}: one of them`,
+        message: kind === undefined ? 'needs one of say, command and item' : `has ${given.join(' and ')}: one of them`,
       });
       return undefined;
     }
     const inner = pointerTo(path, kind);
-    if (kind === 'agent' || kind === 'item') {
+    if (kind === 'agent') {
       this.#report({ path: inner, message: TO_COME[kind] ?? '' });
       return undefined;
     }
+    if (kind === 'item') return this.#item(actions[kind], inner);
     return kind === 'say' ? this.#say(actions[kind], inner) : this.#command(actions[kind], inner);
   }
 
@@ -188,6 +191,23 @@ class Rules {
     const line = this.#text(command, 'line', { path });
     if (line !== undefined && /[\r\n]/.test(line)) this.#fault(path, 'line', 'must be one line');
     return place === undefined || line === undefined ? undefined : { kind: 'command', in: place, line };
+  }
+
+  #item(value: unknown, path: string): JobAction | undefined {
+    const item = this.#object(value, path, ['board', 'title', 'assign', 'due']);
+    if (item === undefined) return undefined;
+    const board = this.#text(item, 'board', { path });
+    if (board !== undefined && !BOARD_ID.test(board))
+      this.#fault(path, 'board', 'must be the id of a board: a-z and digits, at most 16, a letter first');
+    const title = this.#text(item, 'title', { path });
+    if (title !== undefined && Buffer.byteLength(title) > LARGEST_ITEM_TITLE_BYTES)
+      this.#fault(path, 'title', `must have at most ${LARGEST_ITEM_TITLE_BYTES} bytes`);
+    const assign = this.#text(item, 'assign', { path, isOptional: true });
+    if (assign !== undefined && !MEMBER_ID.test(assign))
+      this.#fault(path, 'assign', 'must be the id of a member: a-z, digits and "-", at most 32, a letter first');
+    const bounds = '1m to 366d';
+    const dueMs = this.#duration(item, { key: 'due', path, least: MINUTE_MS, most: 366 * DAY_MS, bounds });
+    return board === undefined || title === undefined ? undefined : { kind: 'item', board, title, assign, dueMs };
   }
 
   #place(value: unknown, path: string): JobPlace | undefined {

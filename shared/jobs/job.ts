@@ -15,7 +15,15 @@ export interface JobPlace {
 
 export type JobAction =
   | { readonly kind: 'say'; readonly to: JobPlace; readonly text: string }
-  | { readonly kind: 'command'; readonly in: JobPlace; readonly line: string };
+  | { readonly kind: 'command'; readonly in: JobPlace; readonly line: string }
+  | {
+      readonly kind: 'item';
+      readonly board: string;
+      readonly title: string;
+      readonly assign: string | undefined;
+      /** The deadline, counted from the due time of the run. */
+      readonly dueMs: number | undefined;
+    };
 
 /** When a job is due. `timezone` is undefined where the file names none. */
 export type JobTiming =
@@ -52,4 +60,5 @@ export const timingDigest = (timing: JobTiming, zone: string): string =>
     .slice(0, 32);
 
 /** The account of the action. */
-export const placeOf = (action: JobAction): JobPlace => (action.kind === 'say' ? action.to : action.in);
+export const placeOf = (action: Exclude<JobAction, { readonly kind: 'item' }>): JobPlace =>
+  action.kind === 'say' ? action.to : action.in;

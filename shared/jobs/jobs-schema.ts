@@ -38,8 +38,16 @@ const job = {
           in: place,
           line: text('The command as it is typed. It runs with the rights of an operator.', TEXT),
         }),
+        item: object(['board', 'title'], {
+          board: text('Id of the board. The host is a Workroom (host.kind: workroom).', {
+            pattern: '^[a-z][a-z0-9]{0,15}$',
+          }),
+          title: text('Title of the item.', { maxLength: 512 }),
+          assign: text('Id of the member who gets the item.', { pattern: '^[a-z][a-z0-9-]{0,31}$' }),
+          due: text('Its deadline, counted from the due time: 1m to 366d.', { pattern: DURATION }),
+        }),
       }),
-      oneOf: [{ required: ['say'] }, { required: ['command'] }],
+      oneOf: [{ required: ['say'] }, { required: ['command'] }, { required: ['item'] }],
     },
     missed: {
       enum: ['skip', 'run_once', 'run_all'],

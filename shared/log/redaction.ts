@@ -27,6 +27,9 @@ const SHORTEST_SHOWN = 16;
 /** Shorter forms are searched for separately, because one of them slows down the search for all others. */
 const LONG_FORM = 12;
 
+/** `all`: passwords in URLs too. */
+type Kinds = 'all' | 'registered';
+
 export class SecretRegistry {
   readonly #values = new Set<string>();
   #plain = new FormSearch([]);
@@ -68,19 +71,29 @@ export class SecretRegistry {
     return this.#replace(text, (length) => '*'.repeat(length));
   }
 
+  /** Where registered secrets stand in the text, in any encoding. Unlike `mask` it takes no password of a URL that was not registered. */
+  find(text: string): readonly Span[] {
+    return merged(this.#find(text, 'registered'));
+  }
+
   #replace(text: string, by: (length: number) => string): string {
-    const found: Span[] = [];
-    this.#plain.find(text, found);
-    for (const [index, span] of found.entries()) found[index] = withBackslash(text, span);
-    if (mayHoldEscape(text)) {
-      this.#findEscaped(text, found);
-      if (this.#looksEscaped) for (const sign of ESCAPE_SIGNS) this.#findEscaped(text, found, sign);
-    }
+    const found = this.#find(text, 'all');
     return found.length === 0 ? text : replaced(text, merged(found), by);
   }
 
+  #find(text: string, kinds: Kinds): readonly Span[] {
+    const found: Span[] = [];
+    this.#plain.find(text, found, kinds);
+    for (const [index, span] of found.entries()) found[index] = withBackslash(text, span);
+    if (mayHoldEscape(text)) {
+      this.#findEscaped(text, { found, kinds });
+      if (this.#looksEscaped) for (const sign of ESCAPE_SIGNS) this.#findEscaped(text, { found, kinds }, sign);
+    }
+    return found;
+  }
+
   /** Searches each result of decoding the text's escapes repeatedly. */
-  #findEscaped(text: string, found: Span[], only?: EscapeSign): void {
+  #findEscaped(text: string, { found, kinds }: { found: Span[]; readonly kinds: Kinds }, only?: EscapeSign): void {
     let at = text;
     let wide = this.#bytes !== this.#plain;
     let toSource = (span: Span): Span => span;
@@ -92,7 +105,7 @@ export class SecretRegistry {
       at = inner.text;
       wide = false;
       const here: Span[] = [];
-      this.#bytes.find(at, here);
+      this.#bytes.find(at, here, kinds);
       found.push(...here.map(toSource));
     }
   }
@@ -113,10 +126,10 @@ class FormSearch {
     this.#lists = new TextSearch(forms.filter(({ isList }) => isList === true));
   }
 
-  find(text: string, found: Span[]): void {
+  find(text: string, found: Span[], kinds: Kinds): void {
     for (const search of this.#always) search.find(text, found);
     if (mayHoldList(text)) this.#lists.find(text, found);
-    findUrlPasswords(text, found);
+    if (kinds === 'all') findUrlPasswords(text, found);
   }
 }
 

@@ -93,7 +93,7 @@ export function parseManifest(text: string, from: string): Manifest {
     });
   const Ajv = loadAjv();
   const isManifest = new Ajv({ strict: false, allErrors: false }).compile(manifestSchema);
-  if (isManifest(value)) return value as Manifest;
+  if (isManifest(value)) return value;
   const [fault] = isManifest.errors ?? [];
   throw damaged(
     from,

@@ -4,9 +4,9 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type SteadyRequests, type SteadyTally, sendSteadily } from '../support/http/steady-requests.ts';
-import { type ByHand, type HostProject, hostProject, killed, unlessEnded } from './host-project.ts';
-import { HEALTHY_MS } from './kept-host.ts';
-import { answers, median } from './support.ts';
+import { type ByHand, type HostProject, hostProject, killed, unlessEnded } from './load/host-project.ts';
+import { HEALTHY_MS } from './load/kept-host.ts';
+import { answers, median } from './load/support.ts';
 
 /** A way in which a host comes to its next start. */
 export interface Restart {

@@ -13,7 +13,7 @@ import type { EventGatewayOptions } from '../../worker/events/stream/event-gatew
 import { type EventRow, eventFrame, unwrapChunks } from '../../worker/events/stream/frame.ts';
 import { EPOCH, type EventLogFixture, eventLog, serveEvents } from '../support/hosts/event-log.ts';
 import type { Cleanup } from '../support/temporary-project.ts';
-import type { FromClients, ToClients } from './stream-clients.ts';
+import type { FromClients, ToClients } from './load/stream-clients.ts';
 
 export interface Measure {
   readonly name: string;
@@ -182,7 +182,9 @@ async function listen(scope: Cleanup, server: ReturnType<typeof createServer>): 
 }
 
 function crowdOf(scope: Cleanup): ChildProcess {
-  const child = fork(fileURLToPath(new URL('./stream-clients.ts', import.meta.url)), { execArgv: ['--import', 'tsx'] });
+  const child = fork(fileURLToPath(new URL('./load/stream-clients.ts', import.meta.url)), {
+    execArgv: ['--import', 'tsx'],
+  });
   scope.after(() => void child.kill());
   return child;
 }

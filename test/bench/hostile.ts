@@ -8,9 +8,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { tooFewFiles } from '../support/disk/open-files.ts';
 import { type AttackOrder, startAttack } from '../support/http/attack.ts';
 import { svc } from '../support/svc-command.ts';
-import type { ClosedLoopRequest } from './closed-loop.ts';
-import type { Report } from './report.ts';
-import { answers, freePort, residentMiB, SECRET, signedDeliveries, TOKEN } from './support.ts';
+import type { ClosedLoopRequest } from './load/closed-loop.ts';
+import type { Report } from './load/report.ts';
+import { answers, freePort, residentMiB, SECRET, signedDeliveries, TOKEN } from './load/support.ts';
 
 const HEALTH_GOAL_MS = 1_000;
 const DELIVERY_GOAL_MS = 2_000;

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
-import { median, startHost, TOKEN } from './support.ts';
+import { median, startHost, TOKEN } from './load/support.ts';
 
 const CONNECTIONS = 64;
 const ROUNDS = 3;
@@ -31,7 +31,7 @@ interface Result {
   readonly p99Ms: number;
 }
 
-const HOST_PATHS = ['/pub/health', '/api/system/ingress'];
+const HOST_PATHS = ['/pub/health', '/api/plugins'];
 
 /** `seconds` is for each measure of each round. */
 export async function benchHttp(seconds: number): Promise<readonly HttpFigures[]> {

@@ -4,8 +4,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Sqlite } from '../../shared/sqlite.ts';
-import type { Report } from './report.ts';
-import { percentile, startHost } from './support.ts';
+import type { Report } from './load/report.ts';
+import { percentile, startHost } from './load/support.ts';
 
 const JOBS = 1_000;
 const EVERY_S = 15;

@@ -14,9 +14,9 @@ import { dirname, join } from 'node:path';
 import { Sqlite } from '../../shared/sqlite.ts';
 import { chainHash, digestOf } from '../../worker/workroom/journal/chain.ts';
 import { verifyDatabase } from '../../worker/workroom/journal/verify-database.ts';
-import { Journal, RawJournal } from './journal-kit.ts';
-import type { Report } from './report.ts';
-import { median, startHost } from './support.ts';
+import { Journal, RawJournal } from './load/journal-kit.ts';
+import type { Report } from './load/report.ts';
+import { median, startHost } from './load/support.ts';
 
 const FEW = 1_000;
 const ROUNDS = 7;

@@ -7,7 +7,8 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundlePrograms } from '../support/process/bundle.ts';
-import { median, percentile } from './support.ts';
+import { fixtureProgram } from '../support/process/fixture-programs.ts';
+import { median, percentile } from './load/support.ts';
 
 /** A row of the report. */
 export interface LogFigure {
@@ -31,9 +32,7 @@ const REQUESTS = 300;
 const MB = 1e6;
 
 export async function measureLogs(rounds: number): Promise<readonly LogFigure[]> {
-  const programs = await bundlePrograms(
-    ['log-load', 'last-words'].map((name) => `test/support/fixture-programs/${name}.ts`),
-  );
+  const programs = await bundlePrograms(['log-load', 'last-words'].map(fixtureProgram));
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-log-'));
   const bench = new LogBench(programs, join(folder, 'runtime.log'));
   try {

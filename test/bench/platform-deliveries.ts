@@ -1,8 +1,8 @@
 // Deliveries as six platforms sign and send them, each account's in turn, and the accounts that take them. As many ask for an answer as the
 // accounts may send: platforms limit that to far less than they deliver.
 import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
-import type { Post } from './open-loop.ts';
-import type { Addresses } from './platform-fakes.ts';
+import type { Post } from './load/open-loop.ts';
+import type { Addresses } from './load/platform-fakes.ts';
 
 export const ACCOUNTS = 4;
 /** Of each account. */

@@ -7,8 +7,8 @@
 //     delivery is seen, and no saw;
 //   - the lowest resident memory of the last quarter against that of the third: the teeth are cut off, and what only grows is left.
 import type { HostApi } from '../kits/crash/kit/host-api.ts';
-import type { Report } from './report.ts';
-import { residentMiB } from './support.ts';
+import type { Report } from './load/report.ts';
+import { residentMiB } from './load/support.ts';
 
 /** What a process holds after a full collection. */
 export interface Kept {

@@ -7,12 +7,12 @@ import { WORKER_OPTIONS } from '../../supervisor/cli/start/worker-entry.ts';
 import { HostApi } from '../kits/crash/kit/host-api.ts';
 import { type RunningHost, runningHost } from '../support/hosts/running-host.ts';
 import { until } from '../support/until.ts';
-import { type OpenLoopResult, type Post, sendAtRate } from './open-loop.ts';
+import { type OpenLoopResult, type Post, sendAtRate } from './load/open-loop.ts';
+import type { Addresses } from './load/platform-fakes.ts';
+import type { Report } from './load/report.ts';
+import { percentile } from './load/support.ts';
 import { ACCOUNTS, deliveryOf, type Source, sourcesOf } from './platform-deliveries.ts';
-import type { Addresses } from './platform-fakes.ts';
 import { KEPT_OPTIONS, KEPT_ROUTE, keptMemory, reportMemory, sampleResident } from './platform-memory.ts';
-import type { Report } from './report.ts';
-import { percentile } from './support.ts';
 
 const PER_SECOND = 1_000;
 /**

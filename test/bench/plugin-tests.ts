@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Report } from './report.ts';
-import { median, ROOT } from './support.ts';
+import type { Report } from './load/report.ts';
+import { median, ROOT } from './load/support.ts';
 
 const ROUNDS = 7;
 const BOTS = 50;

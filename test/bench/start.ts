@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { answers, freePort, median, ROOT, residentMiB, startHost } from './support.ts';
+import { answers, freePort, median, ROOT, residentMiB, startHost } from './load/support.ts';
 
 export interface StartFigures {
   readonly bareMs: number;

@@ -14,7 +14,7 @@ import { renderStyled } from '../../worker/adapters/xmpp/text.ts';
 import { parseMarkdown } from '../../worker/console/src/markdown.ts';
 import { md, type Segment } from '../../worker/sdk/index.ts';
 import { render } from '../../worker/sdk/text/render.ts';
-import type { Report } from './report.ts';
+import type { Report } from './load/report.ts';
 
 type Renders = (segments: readonly Segment[]) => unknown;
 

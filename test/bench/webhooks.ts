@@ -17,8 +17,8 @@ import type { Unit } from '../../worker/database/unit.ts';
 import { recordEvents } from '../../worker/events/event-history.ts';
 import { prepareItem } from '../../worker/inbox/prepare-item.ts';
 import { laneName } from '../../worker/lanes/lane-name.ts';
-import { type ClosedLoopRequest, sendInTurn } from './closed-loop.ts';
-import { KEY, median, percentile, signedDeliveries, startHost, TOKEN } from './support.ts';
+import { type ClosedLoopRequest, sendInTurn } from './load/closed-loop.ts';
+import { KEY, median, percentile, signedDeliveries, startHost, TOKEN } from './load/support.ts';
 
 const CONNECTIONS = 64;
 const PADDING = 'x'.repeat(1_900);

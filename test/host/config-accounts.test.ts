@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { command as check } from '../../supervisor/cli/commands/config/check.ts';
-import { commandContext } from '../support/hosts/command-context.ts';
+import { commandContext } from '../support/commands/command-context.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 
 const TOKEN = `12345:${'a'.repeat(35)}`;

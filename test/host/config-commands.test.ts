@@ -6,7 +6,7 @@ import { EXIT } from '../../shared/process/exit-codes.ts';
 import { command as check } from '../../supervisor/cli/commands/config/check.ts';
 import { command as schema } from '../../supervisor/cli/commands/config/schema.ts';
 import { command as show } from '../../supervisor/cli/commands/config/show.ts';
-import { commandContext } from '../support/hosts/command-context.ts';
+import { commandContext } from '../support/commands/command-context.ts';
 import { temporaryProject } from '../support/temporary-project.ts';
 
 const OPTIONS = { mode: 'production' };

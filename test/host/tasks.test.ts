@@ -7,8 +7,8 @@ import type { CommandContext } from '../../supervisor/cli/command.ts';
 import { commands } from '../../supervisor/cli/commands/tasks.ts';
 import { definePlugin, t } from '../../worker/sdk/index.ts';
 import { createTaskControl } from '../../worker/timers/task-control.ts';
+import { capturedContext } from '../support/commands/cli-context.ts';
 import { HTTP, type Running, running } from '../support/hosts/app-host.ts';
-import { capturedContext } from '../support/hosts/cli-context.ts';
 import { type EngineHost, engineHost } from '../support/hosts/engine-host.ts';
 import { until } from '../support/until.ts';
 

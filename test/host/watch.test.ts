@@ -10,7 +10,7 @@ import { systemClock } from '../../shared/time/clock.ts';
 import { watchProject } from '../../worker/runtime/loading/watch.ts';
 import { until } from '../support/until.ts';
 
-const PROGRAM = fileURLToPath(new URL('../support/fixture-programs/watches-and-ends.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../support/fixture-programs/ending/watches-and-ends.ts', import.meta.url));
 
 it('leaves nothing that keeps a process alive, whenever it is ended', { timeout: 300_000 }, async (t) => {
   const child = spawn(process.execPath, ['--import', 'tsx', PROGRAM], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -51,6 +51,8 @@ describe('the bundles', () => {
       'task.mjs',
       'code-check.mjs',
       'writer-thread.js',
+      'copy-child.js',
+      'finish-child.js',
     ];
 
     assert.deepEqual(

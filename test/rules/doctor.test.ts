@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { CHECKS } from '../../supervisor/cli/doctor/checks.ts';
-import { CANNOT_BE_MADE, FIXTURES } from '../support/hosts/doctor-fixtures.ts';
+import { CANNOT_BE_MADE, FIXTURES } from '../support/commands/doctor-fixtures.ts';
 import { ROOT } from './source-tree.ts';
 
 describe('the checks of svc doctor', () => {

@@ -40,6 +40,7 @@ const ROOMS = [
   'runtime',
   'engine',
   'sandbox',
+  'recovery',
   'host',
   'process',
   'testing',
@@ -77,12 +78,14 @@ const RULES: readonly Rule[] = [
     local: /^shared\//,
     packages: ['ajv', 'ajv-formats', 'typebox', 'yaml'],
   },
+  { name: 'shared/recovery', files: /^shared\/recovery\//, local: /^shared\//, packages: ['typebox'] },
   { name: 'shared/time', files: /^shared\/time\//, local: /^shared\//, packages: [], lazyPackages: ['croner'] },
   { name: 'shared', files: /^shared\//, local: /^shared\//, packages: ['better-sqlite3', 'pino'] },
   {
     name: 'worker entry of the CLI',
     files: /^supervisor\/cli\/start\/worker-entry\.ts$/,
-    local: /^(shared|supervisor\/cli|worker\/(main|task|host\/app-options|host\/stored-items|runtime\/once-types)\.ts)/,
+    local:
+      /^(shared|supervisor\/cli|worker\/(main|task|host\/app-options|host\/stored-(items|ingress|place)|runtime\/once-types)\.ts)/,
     packages: [],
   },
   {
@@ -175,6 +178,7 @@ const RULES: readonly Rule[] = [
   room('runtime', ['kysely', 'typebox'], ['tsx', 'chokidar', 'esbuild']),
   room('engine', ['kysely']),
   room('sandbox', ['kysely', 'typebox']),
+  room('recovery', ['kysely', 'typebox', 'tar'], ['age-encryption']),
   {
     name: 'composition',
     files: /^worker\/(host|process|testing)\/|^worker\/[^/]+\.ts$/,
@@ -285,6 +289,11 @@ describe('import rules', () => {
     );
     assert.deepEqual(
       [...new Set(folders)].filter((folder) => count(folder) > 20),
+      [],
+    );
+    const tests = sourceFiles(['test']).map(({ path }) => path.slice(0, path.lastIndexOf('/')));
+    assert.deepEqual(
+      [...new Set(tests)].filter((folder) => tests.filter((name) => name === folder).length > 20),
       [],
     );
   });

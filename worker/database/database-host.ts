@@ -12,7 +12,7 @@ import { EarlyWriter } from './sqlite/early-writer.ts';
 import type { OpenWriter } from './sqlite/open-core.ts';
 import { startWriterThread, type WriterThread } from './sqlite/start-thread.ts';
 import { storageFault } from './storage-fault.ts';
-import type { Statement, Unit, UnitAnswer, Writer } from './unit.ts';
+import type { LogPin, SnapshotWriter, Statement, Unit, UnitAnswer, Writer } from './unit.ts';
 import { GroupingWriter, type GroupRunner, ThreadRunner, type WriterObserver } from './writer.ts';
 
 export type DatabaseState =
@@ -42,7 +42,7 @@ const touch = (value: string): Statement => ({
 
 const probe = (statements: readonly Statement[]): Unit => ({ name: 'database.probe', statements });
 
-export class DatabaseHost implements Writer {
+export class DatabaseHost implements Writer, SnapshotWriter {
   readonly reader: SqliteReader;
   readonly #options: DatabaseHostOptions;
   readonly #writer: GroupingWriter;
@@ -60,7 +60,7 @@ export class DatabaseHost implements Writer {
       if (!this.#closed) options.onDeath?.(error);
     });
     this.reader = new SqliteReader(() => openReadOnly(options.file));
-    this.#writer = new GroupingWriter(this.#runner, {
+    const observer: WriterObserver = {
       ...options.observer,
       logMended: () => {
         this.reader.close(); // the reader may have read altered pages
@@ -70,7 +70,8 @@ export class DatabaseHost implements Writer {
         options.observer?.failed?.(error);
         this.#fail(error);
       },
-    });
+    };
+    this.#writer = new GroupingWriter(this.#runner, observer, options.clock);
   }
 
   get state(): DatabaseState {
@@ -95,6 +96,14 @@ export class DatabaseHost implements Writer {
 
   onHead(listener: (head: number) => void): () => void {
     return this.#writer.onHead(listener);
+  }
+
+  hold<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#writer.hold(work);
+  }
+
+  pinLog(limit: { readonly maxBytes: number }): Promise<LogPin> {
+    return this.#writer.pinLog(limit);
   }
 
   async close(): Promise<void> {

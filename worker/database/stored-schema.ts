@@ -25,6 +25,9 @@ interface Row {
 const TRIES = 3;
 const LEAF = 0x0d;
 const INTERIOR = 0x05;
+/** Pages of a table WITHOUT ROWID, which is an index. */
+const INDEX_LEAF = 0x0a;
+const INDEX_INTERIOR = 0x02;
 /** Depth of a table's tree; the tables here stay far below. */
 const DEEPEST = 12;
 const COLUMNS = 4;
@@ -42,6 +45,23 @@ export function readStoredSchema(file: string): StoredSchema {
     }
   }
   return { state: 'refused', reason: explain(file, failure) };
+}
+
+/** The project id in a database file. Undefined without a file, or if it cannot be read. */
+export function storedProjectId(file: string): string | undefined {
+  try {
+    const pages = openPages(file);
+    if (pages === undefined) return undefined;
+    try {
+      const table = rowsOf(pages, 1).find(({ values: [type, name] }) => type === 'table' && name === 'meta');
+      const id = recordsOf(pages, Number(table?.values[3])).find(([key]) => key === 'project_id')?.[1];
+      return typeof id === 'string' ? id : undefined;
+    } finally {
+      pages.close();
+    }
+  } catch {
+    return undefined;
+  }
 }
 
 function judge(applied: readonly Applied[] | undefined): StoredSchema {
@@ -98,21 +118,42 @@ function rowsOf(pages: Pages, number: number, depth = 0): readonly Row[] {
   return children.flatMap((child) => rowsOf(pages, child, depth + 1));
 }
 
+/** Records of a table WITHOUT ROWID, up to four columns each. For short records: what overflows a page is cut. */
+function recordsOf(pages: Pages, number: number, depth = 0): readonly (readonly Value[])[] {
+  const page = pages.page(number);
+  const kind = page.readUInt8(0);
+  if ((kind !== INDEX_LEAF && kind !== INDEX_INTERIOR) || depth > DEEPEST)
+    throw new Error(`page ${number} is no page of an index`);
+  const isLeaf = kind === INDEX_LEAF;
+  const cells = Array.from({ length: page.readUInt16BE(3) }, (_, index) =>
+    page.readUInt16BE((isLeaf ? 8 : 12) + 2 * index),
+  );
+  const records = cells.map((at) => readRecord(page, readVarint(page, at + (isLeaf ? 0 : 4)).next));
+  if (isLeaf) return records;
+  const children = [...cells.map((at) => page.readUInt32BE(at)), page.readUInt32BE(8)];
+  return [...records, ...children.flatMap((child) => recordsOf(pages, child, depth + 1))];
+}
+
 function readRow(page: Buffer, at: number): Row {
   const size = readVarint(page, at);
   const id = readVarint(page, size.next);
-  const header = readVarint(page, id.next);
+  return { id: id.value, values: readRecord(page, id.next) };
+}
+
+/** The first columns of a record that begins at `at`. */
+function readRecord(page: Buffer, at: number): readonly Value[] {
+  const header = readVarint(page, at);
   const values: Value[] = [];
   let type = header.next;
-  let value = id.next + header.value;
-  while (type < id.next + header.value && values.length < COLUMNS) {
+  let value = at + header.value;
+  while (type < at + header.value && values.length < COLUMNS) {
     const kind = readVarint(page, type);
     const bytes = bytesOf(kind.value);
     values.push(readValue(kind.value, page.subarray(value, value + bytes)));
     type = kind.next;
     value += bytes;
   }
-  return { id: id.value, values };
+  return values;
 }
 
 /** Seven bits a byte, the highest first; a ninth byte would have eight. Numbers here never need nine bytes. */

@@ -68,6 +68,10 @@ export interface Tables {
   /** `source`: `<endpoint>|<the platform's id>`. `id`: id of the copy. */
   fetched_files: { source: string; id: string };
   workroom_events: WorkroomEventsTable;
+  /** File store alone: events that are not in the file yet. */
+  workroom_spool: WorkroomEventsTable;
+  /** File store alone: where an event stands. */
+  workroom_places: WorkroomPlacesTable;
   /** One row with id 1: the last event of the journal. */
   workroom_head: { id: number; seq: number; hash: string };
   workroom_catalog: WorkroomCatalogTable;
@@ -76,6 +80,7 @@ export interface Tables {
   job_runs: JobRunsTable;
   /** Runs by how they ended, for counters that outlive the rows. `last_at`: the newest end. */
   run_totals: { kind: string; name: string; outcome: string; count: number; last_at: number };
+  restores: RestoresTable;
 }
 
 export type DueKind = 'task' | 'inbox' | 'outbox' | 'ingress' | 'cron' | 'job' | 'workroom';
@@ -202,6 +207,22 @@ export interface JobRunsTable {
   done_at: number | null;
 }
 
+/** A restore of this database, or the undoing of one. */
+export interface RestoresTable {
+  /** Name of the state that was moved aside. */
+  replaced: string;
+  at: number;
+  purpose: 'restore' | 'undo';
+  /** Name and id of the checkpoint, or of the replaced state that came back. */
+  source: string;
+  source_id: string;
+  /** Events that were lost; items and sends that came along. */
+  lost: number;
+  carried: number;
+  /** 1: the event is stored. */
+  is_told: Generated<number>;
+}
+
 export interface StartsTable {
   runtime_id: string;
   /** Rises with each start, whatever the clock says; null in rows of an older version. */
@@ -235,6 +256,19 @@ export interface WorkroomEventsTable {
   texts: string | null;
   digest: string;
   hash: string;
+}
+
+/** Where an event stands in the files of the journal. Derived from them. */
+export interface WorkroomPlacesTable {
+  seq: number;
+  id: string;
+  stream: string;
+  version: number;
+  /** First number of its segment. */
+  segment: number;
+  offset: number;
+  /** Length of the line with its LF. */
+  bytes: number;
 }
 
 /** The fold of each stream. Derived: `workroom/catalog-rows.ts` makes the rows. */

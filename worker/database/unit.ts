@@ -52,6 +52,26 @@ export interface Writer {
   onHead(listener: (head: number) => void): () => void;
 }
 
+/** Lets a copy of the database be made of one moment, while units go on. */
+export interface SnapshotWriter {
+  /**
+   * Runs `work` while nothing is committed: all that it reads is of one moment. Units queue meanwhile. After some seconds the hold rejects with
+   * `timeout` and units go on; `work` must end by its signal.
+   */
+  hold<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /**
+   * Until the release the writer runs no checkpoint, since a reader keeps an old snapshot: each would sync and copy nothing. Rejects with
+   * `conflict` while another pin holds.
+   */
+  pinLog(limit: { readonly maxBytes: number }): Promise<LogPin>;
+}
+
+export interface LogPin {
+  /** Aborted with an SvcError if the WAL grew beyond the limit, or a write failed: then no reader may keep the snapshot any longer. */
+  readonly lost: AbortSignal;
+  release(): Promise<void>;
+}
+
 /** Reads on read-only connections: short and keyed, or in pages. */
 export interface Reader {
   all<T>(query: {

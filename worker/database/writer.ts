@@ -2,19 +2,22 @@
 // so groups grow with the load.
 import type { ErrorCode } from '../../shared/error-codes.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
+import { type Clock, systemClock } from '../../shared/time/clock.ts';
 import type { GroupAnswer } from './sqlite/group-commit.ts';
 import type { OpenWriter } from './sqlite/open-core.ts';
 import { GroupPacker, type PackedGroup, unpackAnswer } from './sqlite/packed-group.ts';
 import type { WriterThread } from './sqlite/start-thread.ts';
 import type { WriterCore } from './sqlite/writer-core.ts';
 import type { FromWriter, ToWriter } from './sqlite/writer-thread.ts';
-import type { Unit, UnitAnswer, Writer } from './unit.ts';
+import type { LogPin, SnapshotWriter, Unit, UnitAnswer, Writer } from './unit.ts';
 import { type Refusals, unstorable, withRefusals } from './unstorable.ts';
 
 /** Commits one group, in the writer thread or inline. */
 export interface GroupRunner {
   open(): Promise<void>;
   run(units: readonly Unit[]): Promise<GroupAnswer>;
+  /** From the next group on no checkpoint of its own runs while the WAL is shorter than so many bytes. Undefined: checkpoints run again. */
+  pin(maxBytes: number | undefined): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -27,6 +30,9 @@ const GROUPS_UNDER_WAY = 2;
  */
 const EARLY_GROUP = 21;
 const EARLY_GROUPS_UNDER_WAY = 3;
+
+/** A platform waits longer for the answer to a webhook. */
+const LONGEST_HOLD_MS = 5_000;
 
 interface Waiting {
   readonly unit: Unit;
@@ -42,18 +48,25 @@ export interface WriterObserver {
   logMended?(): void;
 }
 
-export class GroupingWriter implements Writer {
+export class GroupingWriter implements Writer, SnapshotWriter {
   readonly #runner: GroupRunner;
   readonly #observer: WriterObserver;
+  readonly #clock: Clock;
   readonly #listeners = new Set<(head: number) => void>();
   #waiting: Waiting[] = [];
   #underWay = 0;
   #scheduled = false;
   #head = 0;
+  #isHeld = false;
+  /** Ends after the holds asked for so far. */
+  #holds: Promise<unknown> = Promise.resolve();
+  #idle: (() => void) | undefined;
+  #pin: AbortController | undefined;
 
-  constructor(runner: GroupRunner, observer: WriterObserver = {}) {
+  constructor(runner: GroupRunner, observer: WriterObserver = {}, clock: Clock = systemClock) {
     this.#runner = runner;
     this.#observer = observer;
+    this.#clock = clock;
   }
 
   commit(unit: Unit): Promise<UnitAnswer> {
@@ -69,6 +82,56 @@ export class GroupingWriter implements Writer {
     return () => void this.#listeners.delete(listener);
   }
 
+  hold<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const hold = this.#holds.then(() => this.#hold(work));
+    this.#holds = hold.catch(() => {});
+    return hold;
+  }
+
+  async #hold<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const ended = new AbortController();
+    const { signal } = ended;
+    const timer = this.#clock.after(LONGEST_HOLD_MS, () => ended.abort(heldTooLong()), { background: false });
+    const given = new Promise<never>((_, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason as SvcError)),
+    );
+    this.#isHeld = true;
+    try {
+      return await Promise.race([this.#whenIdle().then(() => (signal.aborted ? given : work(signal))), given]);
+    } finally {
+      timer.cancel();
+      this.#isHeld = false;
+      this.#schedule();
+    }
+  }
+
+  #whenIdle(): Promise<void> {
+    return this.#underWay === 0 ? Promise.resolve() : new Promise((resolve) => (this.#idle = resolve));
+  }
+
+  async pinLog({ maxBytes }: { readonly maxBytes: number }): Promise<LogPin> {
+    if (this.#pin !== undefined)
+      throw new SvcError('conflict', 'the database is being copied: one copy is made at a time', {
+        hint: 'try again once that copy is made',
+      });
+    const pin = new AbortController();
+    this.#pin = pin;
+    try {
+      await this.#runner.pin(maxBytes);
+    } catch (error) {
+      this.#pin = undefined;
+      throw error;
+    }
+    return { lost: pin.signal, release: () => this.#unpin(pin) };
+  }
+
+  async #unpin(pin: AbortController, reason?: SvcError): Promise<void> {
+    if (this.#pin !== pin) return;
+    this.#pin = undefined;
+    if (reason !== undefined) pin.abort(reason);
+    await this.#runner.pin(undefined).catch(() => {}); // the writer has ended, and its pin with it
+  }
+
   /** Resolves once every unit handed in is answered. */
   async flush(): Promise<void> {
     while (this.#underWay > 0 || this.#waiting.length > 0)
@@ -77,7 +140,7 @@ export class GroupingWriter implements Writer {
 
   /** Runs a group at the end of this turn of the event loop: units that arrive together share it. */
   #schedule(): void {
-    if (this.#scheduled || this.#underWay >= GROUPS_UNDER_WAY || this.#waiting.length === 0) return;
+    if (this.#isHeld || this.#scheduled || this.#underWay >= GROUPS_UNDER_WAY || this.#waiting.length === 0) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -86,13 +149,20 @@ export class GroupingWriter implements Writer {
   }
 
   async #runGroup(): Promise<void> {
+    if (this.#isHeld) return;
     const group = this.#waiting.splice(0, LARGEST_GROUP);
     if (group.length === 0) return;
     this.#underWay += 1;
     const startedAt = performance.now();
     try {
-      const { answers, head, isLogMended = false } = await this.#runner.run(group.map(({ unit }) => unit));
+      const {
+        answers,
+        head,
+        isLogMended = false,
+        isPinBroken = false,
+      } = await this.#runner.run(group.map(({ unit }) => unit));
       if (isLogMended) this.#observer.logMended?.();
+      if (isPinBroken && this.#pin !== undefined) void this.#unpin(this.#pin, logTooLong());
       this.#observer.committed?.(group.length, performance.now() - startedAt);
       group.forEach((waiting, index) => waiting.resolve(answers[index] as UnitAnswer));
       this.#tellHead(head);
@@ -100,9 +170,11 @@ export class GroupingWriter implements Writer {
       const failure =
         error instanceof SvcError ? error : new SvcError('storage_unavailable', 'the writer failed', { cause: error });
       this.#observer.failed?.(failure);
+      if (this.#pin !== undefined) void this.#unpin(this.#pin, failure); // the repair empties the WAL, which a reader would block
       for (const waiting of group) waiting.reject(failure);
     } finally {
       this.#underWay -= 1;
+      if (this.#underWay === 0) this.#idle?.();
       this.#schedule();
     }
   }
@@ -114,6 +186,16 @@ export class GroupingWriter implements Writer {
   }
 }
 
+const heldTooLong = (): SvcError =>
+  new SvcError('timeout', `the moment of the copy was not read within ${LONGEST_HOLD_MS / 1_000} s: writing went on`, {
+    hint: 'look for what keeps this machine or its disk busy, and try again',
+  });
+
+const logTooLong = (): SvcError =>
+  new SvcError('overloaded', 'the copy of the database took too long: its log grew beyond recovery.maxLogBytes', {
+    hint: 'copy at a quieter hour or to a faster disk, or raise recovery.maxLogBytes',
+  });
+
 /** A runner in this thread, for tests and one-shot commands. */
 export function inlineRunner(core: WriterCore): GroupRunner {
   return {
@@ -122,6 +204,9 @@ export function inlineRunner(core: WriterCore): GroupRunner {
     },
     async run(units) {
       return core.run(units);
+    },
+    async pin(maxBytes) {
+      core.pin(maxBytes);
     },
     async close() {
       core.close();
@@ -189,6 +274,10 @@ export class ThreadRunner implements GroupRunner {
       this.#packer.pack(rest, send);
       return refused;
     }
+  }
+
+  async pin(maxBytes: number | undefined): Promise<void> {
+    await this.#call((id) => this.#post({ kind: 'pin', id, maxBytes }));
   }
 
   async close(): Promise<void> {

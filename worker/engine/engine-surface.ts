@@ -52,13 +52,11 @@ export function typing(runner: EndpointRunner | undefined, { id, thread }: Conve
 export type Work = Pick<ItemHead, 'kind' | 'endpoint'>;
 
 /**
- * An item waits while no generation serves and while ingress is parked. An item for one plugin handler also waits while the plugin's slot is
+ * An item waits while no generation serves and while ingress is paused. An item for one plugin handler also waits while the plugin's slot is
  * disabled.
  */
-export const isHeld = (work: Work, config: LoadedConfig['config'] | undefined, parks: boolean): boolean =>
-  config === undefined ||
-  (parks && (work.kind === 'arrival' || work.kind === 'webhook')) ||
-  (work.kind !== 'arrival' && isForDisabled(work, config));
+export const isHeld = (work: Work, config: LoadedConfig['config'] | undefined, isPaused: boolean): boolean =>
+  config === undefined || isPaused || (work.kind !== 'arrival' && isForDisabled(work, config));
 
 const isForDisabled = ({ endpoint }: Work, config: LoadedConfig['config']): boolean =>
   disabledOwners(config).some((owner) => endpoint.startsWith(`${owner}#`));

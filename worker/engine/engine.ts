@@ -21,6 +21,7 @@ import { isForNobody } from '../handling/plan/plan.ts';
 import type { ContextDeps } from '../handling/run/context.ts';
 import type { PluginFailed } from '../handling/run/failure.ts';
 import { StateTurns } from '../handling/run/state-turns.ts';
+import { UnderWay } from '../handling/run/under-way.ts';
 import { UnspentAttempts } from '../handling/unspent-attempts.ts';
 import { type ClaimedItem, createDispatcher, type ItemOutcome } from '../inbox/dispatcher.ts';
 import { Inbox } from '../inbox/inbox.ts';
@@ -92,9 +93,16 @@ export class Engine {
       duplicate: (endpoint, conflict) => observer.duplicate?.(endpoint, conflict),
       shares: () => takers(this.endpoints, this.runtime.current),
     });
-    this.gate = new IngressGate(core, { changed: () => this.dispatcher.wake(), due: (at) => this.timers.expect(at) });
-    const disabled = () => disabledOwners(this.runtime.current?.loaded.config);
-    this.timers = new TimerService(core, disabled, () => this.inbox.room);
+    this.gate = new IngressGate(core, {
+      changed: () => this.#ingressChanged(),
+      due: (at) => this.timers.expect(at),
+      running: () => this.dispatcher.running,
+    });
+    this.timers = new TimerService(core, {
+      disabled: () => disabledOwners(this.runtime.current?.loaded.config),
+      room: () => this.inbox.room,
+      holds: () => this.gate.holds,
+    });
     this.files = options.files ?? new MediaFolder(core, options.mediaFolder);
     const files = new FileSource({
       store: this.files,
@@ -145,6 +153,7 @@ export class Engine {
       core,
       files,
       turns: new StateTurns(core.clock),
+      underWay: new UnderWay(),
       logger: ({ id, slot }, of) => scopedLog(core.log, { plugin: `root/${slot}`, capability: id, ...of }),
       typing: (endpoint, conversation) => typing(this.endpoints.get(endpoint), conversation),
     };
@@ -226,6 +235,12 @@ export class Engine {
       if (this.dispatcher.running > 0 || this.sender.running > 0) quiet = -1;
       await new Promise((resolve) => setImmediate(resolve));
     }
+  }
+
+  /** Something may begin, or nothing may any more. */
+  #ingressChanged(): void {
+    this.dispatcher.wake();
+    this.timers.wake();
   }
 
   readonly decide = (decided: Decided, commit: () => Promise<UnitAnswer>): Promise<UnitAnswer> =>

@@ -127,6 +127,17 @@ export const EVENT_TYPES = {
   'job.file_taken': kind(1, { revision: count, jobs: count, sha256: text }, ['revision', 'jobs']),
   'job.file_refused': kind(1, { code: text, line: count, column: count }, ['code', 'line', 'column']),
 
+  // checkpoints: `bytes` of all parts; `holdMs` is the time in which nothing was committed
+  'checkpoint.created': kind(1, { name: text, bytes: count, ms: count, holdMs: count, reason: orNull(text) }, [
+    'name',
+    'bytes',
+    'ms',
+    'holdMs',
+  ]),
+  'checkpoint.failed': kind(1, { name: orNull(text), code: text }, ['name', 'code']),
+  'checkpoint.verified': kind(1, { name: text, level: text, ok: flag, ms: count }, ['name', 'level', 'ok', 'ms']),
+  'checkpoint.pruned': kind(1, { name: text }, ['name']),
+
   'task.scheduled': kind(1, { task: text, capability: text, at: text }, ['capability', 'at']),
   'task.cancelled': kind(1, { task: text, capability: text }, ['capability']),
 
@@ -151,6 +162,9 @@ export const EVENT_TYPES = {
   'workroom.verified': kind(1, { seq: count, ms: count }, ['seq', 'ms']),
   'workroom.damaged': kind(1, { seq: count, fault: text, stream: text }, ['seq', 'fault']),
   'workroom.head_noted': kind(1, { seq: count, hash: text }, ['seq']),
+
+  // `name` is a checkpoint, or a replaced state that came back; `lost` counts events, `carried` items and sends
+  'checkpoint.restored': kind(1, { name: text, lost: count, carried: count }, ['name', 'lost', 'carried']),
 } as const satisfies Readonly<Record<string, EventKind>>;
 
 export type EventTypeName = keyof typeof EVENT_TYPES;

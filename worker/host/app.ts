@@ -35,6 +35,7 @@ import { Parts } from './app-parts.ts';
 import { refusedReload, requestRestart, restartInstead } from './app-restart.ts';
 import { hostStatus } from './app-status.ts';
 import { createHostApi } from './host-api.ts';
+import { createIngressApi } from './ingress.ts';
 import { jobsApi } from './jobs.ts';
 import { type OperatorApi, operatorApi } from './operator-api.ts';
 
@@ -110,6 +111,8 @@ class Host implements App {
       reload: (caller, options) => this.reload(caller.actor, options),
       requestRestart: (caller, keep) => requestRestart(this.#parts, caller.actor, keep),
       jobs: jobsApi(this.#parts),
+      checkpoints: this.#parts.recovery.api,
+      ingress: createIngressApi(engine, this.#parts.jobs),
       sandbox: { arrival: sandboxArrival, press: sandboxPress, conversation: conversationId, view: chatView },
       workroom: this.#parts.workroom,
     });
@@ -150,8 +153,9 @@ class Host implements App {
     disk.start();
   }
 
-  /** Plugin keys that their schema rejects are an invalid configuration: the process exits with 78. */
+  /** Plugin keys that their schema rejects, and another store of the journal, are an invalid configuration: the process exits with 78. */
   #refuseBadConfiguration(): void {
+    if (this.#parts.workroom.refused !== undefined) throw this.#parts.workroom.refused;
     const { lastFailure, current } = this.#parts.engine.runtime;
     if (current === undefined && (lastFailure?.code === 'config_invalid' || lastFailure?.code === 'secret_invalid'))
       throw lastFailure;
@@ -179,18 +183,22 @@ class Host implements App {
     const stored = [loadProjectState(core.writer, core.reader, fileFacts(file)), recordThisStart(this.#parts)] as const;
     const loaded = turns(1).then(() => engine.load());
     const [state] = await Promise.all([...stored, loaded]);
-    facts.state = state;
+    const projectId = await this.#parts.workroom.adopted(state.projectId);
+    facts.state = { ...state, projectId };
     if (state.isCopy) this.#log.warn({ epoch: state.epoch }, 'the database is a copy: events begin a new timeline');
-    core.projectId = state.projectId;
+    core.projectId = projectId;
     facts.head = Math.max(facts.head, state.head);
     const starts = [...(await countStarts(core.reader)).values()];
     facts.restarts = Math.max(0, starts.reduce((sum, n) => sum + n, 0) - 1);
-    openEvents(this.#parts, state);
+    openEvents(this.#parts, facts.state);
+    await this.#parts.workroom.open();
+    if (this.#parts.workroom.refused !== undefined) return; // ends the start
     await this.#parts.jobs.start();
     await serveFirst(this.#parts, first);
     facts.retention?.start();
     housekeeping.start();
     this.#parts.workroom.start();
+    this.#parts.recovery.start();
     void this.#parts.media.removeHalves();
     if (this.#isUp) this.#run();
   }
@@ -261,8 +269,10 @@ class Host implements App {
     await step('watch', left('watch'), async () => this.#endWatch?.());
     await step('http', left('http'), async () => this.#http.drain(left('http')));
     await step('jobs', left('event'), () => this.#parts.jobs.stop());
+    await step('checkpoint', left('event'), () => this.#parts.recovery.stop());
     await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cutOf(what, count).forEach(add)));
-    for (const part of [housekeeping, facts.retention, disk, this.#parts.workroom]) part?.stop();
+    for (const part of [housekeeping, facts.retention, disk]) part?.stop();
+    await step('workroom', left('accounts'), () => this.#parts.workroom.stop());
     await step('database', left('database'), () => this.#parts.closeDatabase()); // if cut short, the next start recovers the WAL
     await step('http connections', left('connections'), async () => this.#http.close());
     return { cut };

@@ -13,7 +13,12 @@ export type Payload =
       readonly origin?: 'job';
     }
   | { readonly kind: 'webhook'; readonly headers: HeaderMap; readonly text: string }
-  | { readonly kind: 'task'; readonly data: unknown }
+  | {
+      readonly kind: 'task';
+      readonly data: unknown;
+      /** Set by the host alone: id of the scheduled job that runs this task, with an operator's rights. */
+      readonly job?: string;
+    }
   | {
       readonly kind: 'event';
       readonly type: string;

@@ -4,42 +4,35 @@
 //   INGRESS-GATE-1  Mode `park`: deliveries are verified, stored and acknowledged. They are handled once ingress is open again.
 //   INGRESS-GATE-2  Mode `reject`: deliveries get 503 `ingress_paused` with Retry-After, and nothing is stored.
 //   INGRESS-GATE-3  Changes run one after the other. Each is decided on the state that it replaces.
-//   INGRESS-GATE-4  Until the stored state is read, the state is unknown and reported so: neither open nor paused.
-//   INGRESS-GATE-5  Parked deliveries wait until ingress is open again, also after a change of the pause from `park` to `reject`.
+//   INGRESS-GATE-4  Until the stored state is read, the state is unknown and reported so: neither open nor paused. Nothing begins.
+//   INGRESS-GATE-5  Both modes hold whatever begins an effect: items of every kind, tasks, cron and jobs, and requests to routes of plugins.
+//                   Stored items wait until ingress is open again, also after a change of the mode.
+//   INGRESS-GATE-6  What is under way ends, and sends go out.
 import type { IngressChange, IngressState } from '../../shared/api/runtime.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { readDateTime } from '../../shared/time/date-time.ts';
 import { type Core, commitOrThrow, maskedText } from '../core/core.ts';
-import { isOpen } from '../database/open-rows.ts';
-import { readMeta, writeMeta } from '../database/project-state.ts';
-import { sql } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { Keep } from '../http/answer/kept-answer.ts';
 import type { AskedOfIngress } from '../http/api/ingress-api.ts';
-import { type DueRow, putDue, removeDue, takeDue } from '../timers/due-store.ts';
+import { type DueRow, takeDue } from '../timers/due-store.ts';
+import { countOpen, OPEN, readIngress, writeIngress } from './stored-pause.ts';
 
-const KEY = 'ingress';
-const DUE_ID = 'ingress/until';
-const OPEN: IngressState = { state: 'open', mode: 'park', reason: null, until: null, since: null, by: null };
 const LONGEST_PAUSE_MS = 366 * 86_400_000;
 
 export interface IngressGateDeps {
   readonly changed: () => void;
   /** A due row was stored. `at`: the time at which it fires. */
   readonly due: (at: number) => void;
-}
-
-/** `holds`: the pause has parked deliveries (INGRESS-GATE-5). An older svc left it out. */
-interface StoredIngress extends IngressState {
-  readonly holds?: boolean;
+  /** Number of items that are being handled. */
+  readonly running: () => number;
 }
 
 export class IngressGate {
   readonly #core: Core;
   readonly #on: IngressGateDeps;
   #state: IngressState | undefined;
-  #holds = false;
   #changing: Promise<unknown> = Promise.resolve();
 
   constructor(core: Core, on: IngressGateDeps) {
@@ -51,9 +44,9 @@ export class IngressGate {
   get state(): IngressState | undefined {
     return this.#state;
   }
-  /** True while stored deliveries must not be handled. */
+  /** True while nothing may begin (INGRESS-GATE-5). */
   get holds(): boolean {
-    return this.#holds;
+    return this.#state?.state !== 'open';
   }
 
   /** Throws `storage_unavailable` until the database has been read. */
@@ -66,16 +59,19 @@ export class IngressGate {
   }
 
   async load(): Promise<void> {
-    const stored = await readMeta(this.#core.reader, KEY);
-    const { holds, ...state }: StoredIngress = stored === undefined ? OPEN : (JSON.parse(stored) as StoredIngress);
-    this.#state = state;
-    this.#holds = holds ?? isParking(state);
+    this.#state = await readIngress(this.#core.reader);
   }
 
   /** Throws `ingress_paused` in mode `reject`. */
   refuseWhenRejecting(): void {
-    if (this.#state?.state !== 'paused' || this.#state.mode !== 'reject') return;
-    const until = this.#state.until === null ? undefined : Date.parse(this.#state.until) - this.#core.clock.now();
+    if (this.#state?.mode === 'reject') this.refuseWhenPaused();
+  }
+
+  /** Throws `ingress_paused` in both modes, for what cannot be parked. Throws `storage_unavailable` until the state is known. */
+  refuseWhenPaused(): void {
+    const { state, until: end } = this.known();
+    if (state === 'open') return;
+    const until = end === null ? undefined : Date.parse(end) - this.#core.clock.now();
     throw new SvcError('ingress_paused', 'an operator has paused ingress', {
       details: { retryAfterMs: Math.max(1_000, until ?? 60_000) },
     });
@@ -100,11 +96,19 @@ export class IngressGate {
   reopen(row: DueRow): Promise<void> {
     return this.#inTurn(() => {
       const now = new Date(this.#core.clock.now()).toISOString();
-      return this.#store(
-        { ...OPEN, since: now, by: 'until' },
-        { actor: 'until', automatic: true, statements: [takeDue(row)] },
-      );
+      const next: IngressState = { ...OPEN, since: now, by: 'until' };
+      return this.#store(next, {
+        actor: 'until',
+        automatic: true,
+        statements: [takeDue(row), ...writeIngress(next, { withEnd: false })],
+      });
     });
+  }
+
+  /** Number of items that wait for the end of the pause; 0 while ingress is open. */
+  async parked(): Promise<number> {
+    if (this.known().state === 'open') return 0;
+    return Math.max(0, (await countOpen(this.#core.reader)) - this.#on.running());
   }
 
   #inTurn<T>(change: () => Promise<T>): Promise<T> {
@@ -130,11 +134,7 @@ export class IngressGate {
             since: former.state === 'paused' ? former.since : new Date(now).toISOString(),
             by: actor,
           };
-    const due =
-      until === undefined
-        ? removeDue(DUE_ID)
-        : putDue({ id: DUE_ID, kind: 'ingress', at: until, capability: null, lane: null, data: '{}' });
-    await this.#store(next, { actor, automatic: false, statements: [due, ...keep(next)] });
+    await this.#store(next, { actor, automatic: false, statements: [...writeIngress(next), ...keep(next)] });
     return next;
   }
 
@@ -154,32 +154,15 @@ export class IngressGate {
         : ({
             ...head,
             type: 'ingress.resumed',
-            data: { parked: await this.#parked(), automatic: of.automatic },
+            data: { parked: await this.parked(), automatic: of.automatic },
           } as const);
-    const holds = isParking(next) || (next.state === 'paused' && this.#holds);
-    const stored: StoredIngress = { ...next, holds };
     await commitOrThrow(core.writer, {
       name: 'ingress.changed',
-      statements: [writeMeta(KEY, JSON.stringify(stored)), ...of.statements, ...recordEvents([event])],
+      statements: [...of.statements, ...recordEvents([event])],
     });
     this.#state = next;
-    this.#holds = holds;
     if (next.until !== null) this.#on.due(Date.parse(next.until));
     this.#on.changed();
-  }
-
-  /** Number of deliveries that were parked. */
-  async #parked(): Promise<number> {
-    if (!this.#holds) return 0;
-    const row = await this.#core.reader.first(
-      sql
-        .selectFrom('inbox')
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .where(isOpen)
-        .where('state', '=', 'received')
-        .where('kind', 'in', ['arrival', 'webhook']),
-    );
-    return Number(row?.n ?? 0);
   }
 
   #untilOf(change: IngressChange): number | undefined {
@@ -191,8 +174,6 @@ export class IngressGate {
     return at;
   }
 }
-
-const isParking = ({ state, mode }: IngressState): boolean => state === 'paused' && mode === 'park';
 
 /** Refuses fields that only a pause has. An open ingress would drop them silently. */
 function refuseDropped({ state, mode, reason, until }: IngressChange): void {

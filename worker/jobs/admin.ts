@@ -14,7 +14,7 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import type { Statement } from '../database/unit.ts';
 import type { ChangedJob, JobChange, JobsApi } from '../http/api/jobs-api.ts';
-import { type JobTargets, missingTarget } from './job-item.ts';
+import { type JobTargets, type MissingTarget, missingTarget } from './job-item.ts';
 import { type JobRun, readLastRun, readNextRows, readRunPage } from './job-store.ts';
 import type { Jobs } from './jobs.ts';
 
@@ -26,6 +26,15 @@ export interface JobsAdminDeps {
   /** Throws while no work is taken. */
   readonly admit: () => void;
 }
+
+const FORCED = '--force adds it all the same';
+const HINTS: Readonly<Record<MissingTarget, string>> = {
+  endpoint_unknown: FORCED,
+  command_unknown: FORCED,
+  board_unknown: `svc workroom board add makes a board; ${FORCED}`,
+  member_unknown: `svc workroom board grant gives a member a role on the board; ${FORCED}`,
+  host_is_no_workroom: `only a Workroom has items: set host.kind: workroom and restart; ${FORCED}`,
+};
 
 type Changing = JobChange & { readonly keep: (changed: ChangedJob) => readonly Statement[] };
 
@@ -60,11 +69,9 @@ export function createJobsAdmin(deps: JobsAdminDeps): JobsApi {
       change(id, of, async (former) => {
         const job = await checkEntry(id, entry, { zone: deps.zone(), now: core.clock.now(), former });
         const to = targets();
-        const missing = of.needsTarget && to !== undefined ? missingTarget(job, to) : undefined;
+        const missing = of.needsTarget && to !== undefined ? await missingTarget(job, to) : undefined;
         if (missing !== undefined)
-          throw new SvcError('refused', `the target of ${id} is not there: ${missing}`, {
-            hint: '--force adds it all the same',
-          });
+          throw new SvcError('refused', `the target of ${id} is not there: ${missing}`, { hint: HINTS[missing] });
         return { ...entry, id };
       }),
     remove: (id, of) => change(id, of, async () => undefined),
@@ -186,7 +193,7 @@ async function shown(
     paused: job.paused,
     next: iso(nextAt),
     last: last === undefined ? null : shownRun(last, texts),
-    target: to === undefined ? null : (missingTarget(job, to) ?? 'there'),
+    target: to === undefined ? null : ((await missingTarget(job, to)) ?? 'there'),
   };
 }
 

@@ -5,22 +5,20 @@
 //   JOB-SCHEDULER-2  The ledger is unique by job and due time. A due time that comes again after the clock was set back does not run again.
 //   JOB-SCHEDULER-3  While ingress is paused, and while no generation serves, nothing is due.
 //   JOB-SCHEDULER-4  Due times are computed in slices, so that many of them do not hold the event loop.
-import { type DueTimes, dueTimes } from '../../shared/jobs/due-times.ts';
 import { jitterOf } from '../../shared/jobs/jitter.ts';
-import { type Job, timingDigest } from '../../shared/jobs/job.ts';
+import type { Job } from '../../shared/jobs/job.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { commitOrThrow } from '../core/core.ts';
 import type { Statement } from '../database/unit.ts';
 import { type DueRow, putDue, removeDue, takeDue } from '../timers/due-store.ts';
 import type { TimerService } from '../timers/timer-service.ts';
-import { listDues, MOST_COUNTED } from './backlog.ts';
-import { rowDigest } from './job-item.ts';
+import { MOST_COUNTED } from './backlog.ts';
+import { planOf, type Scheduled, scheduledOf } from './due-plan.ts';
 import { JobStarts, type StartsDeps } from './job-starts.ts';
 import { OPEN_GUARD, readDueRows, readKnown } from './job-store.ts';
-import { type DueStep, planDues } from './missed.ts';
+import type { DueStep } from './missed.ts';
 import { Slices } from './slices.ts';
 
-const LATE_MS = 60_000;
 const BY_TIME = 'job';
 /** The reads and statements of a run cost as much as so many due times. */
 const OF_A_RUN = 8;
@@ -32,13 +30,6 @@ export interface SchedulerDeps extends StartsDeps {
   readonly zone: () => string;
   /** Runs a correction of the rows while no file is being taken in. */
   readonly inTurn: (work: () => Promise<void>) => Promise<void>;
-}
-
-/** A job with its due times. */
-interface Scheduled {
-  readonly job: Job;
-  readonly times: DueTimes;
-  readonly digest: string;
 }
 
 /** A stored due row of a job. */
@@ -86,8 +77,7 @@ export class JobScheduler {
     const prepared = new Map<string, Scheduled>();
     for (const job of jobs) {
       await this.#slices.take();
-      const digest = rowDigest(timingDigest(job.timing, zone), job.jitterMs);
-      prepared.set(job.id, { job, digest, times: await dueTimes(job.timing, zone) });
+      prepared.set(job.id, await scheduledOf(job, zone));
     }
     return prepared;
   }
@@ -165,32 +155,9 @@ export class JobScheduler {
 
   async #run(scheduled: Scheduled, { row, due }: { readonly row: DueRow; readonly due: number }): Promise<boolean> {
     const { core } = this.#deps;
-    const { job, times } = scheduled;
     await this.#slices.take(OF_A_RUN);
     const now = core.clock.now();
-    const jitter = (at: number): number => jitterOf(job, at, times);
-    const known = await readKnown(core.reader, { job: job.id, from: due, until: now });
-    const listed = await listDues({
-      times,
-      from: due,
-      until: now,
-      known: known.flatMap((one) => [one.due ?? 0, ...(one.until === null ? [] : [one.until])]),
-      slices: this.#slices,
-    });
-    // The jitter of the newest due times may not be over yet.
-    const dues = listed.dues.filter(
-      (at, index) => index === 0 || at + jitterMost(job) <= now || at + jitter(at) <= now,
-    );
-    const steps = planDues({
-      dues,
-      hole: listed.hole,
-      isKnown: (at) => known.some((one) => one.due !== null && one.due <= at && at <= (one.until ?? one.due)),
-      isLate: (at) => now - at > LATE_MS && now - at - jitter(at) > LATE_MS,
-      missed: job.missed,
-      windowFrom: now - job.withinMs,
-    });
-    const isWhole = dues.length === listed.dues.length;
-    const future = (isWhole ? listed.next : undefined) ?? times.next(dues.at(-1) ?? due);
+    const { steps, future } = await planOf(scheduled, { reader: core.reader, due, now, slices: this.#slices });
     let taken: DueRow | undefined = row;
     for (const [index, step] of steps.entries()) {
       const next = steps[index + 1]?.due ?? future;
@@ -260,7 +227,6 @@ export class JobScheduler {
 }
 
 const dueId = (id: string): string => `job/${id}`;
-const jitterMost = ({ jitterMs }: Job): number => jitterMs;
 
 const dataOf = ({ digest }: Scheduled, { due }: NextDue): string => JSON.stringify({ due, timing: digest });
 

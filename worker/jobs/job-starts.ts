@@ -46,7 +46,7 @@ export class JobStarts {
     const now = this.#deps.core.clock.now();
     const runId = uuidv7(now);
     const run = newRun(job, { runId, due: of.due, actor: of.actor, now });
-    const item = jobItem({ job, runId, due: of.due, actor: of.actor, now }, to);
+    const item = await jobItem({ job, runId, due: of.due, actor: of.actor, now }, to);
     const statements = [...of.statements, ...(of.more?.(runId) ?? [])];
     if (item.kind === 'failed') return this.#failed(run, { reason: item.reason, statements });
     const most = job.overlap === 'skip' ? 1 : MOST_WAITING + 1;

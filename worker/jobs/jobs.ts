@@ -16,6 +16,7 @@ import { recordEvents } from '../events/event-history.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import type { JobFigures } from '../metrics/job-metrics.ts';
 import type { TimerService } from '../timers/timer-service.ts';
+import { GOOD_SET } from './due-plan.ts';
 import { JobEnds } from './job-ends.ts';
 import type { JobTargets } from './job-item.ts';
 import { JobScheduler } from './job-scheduler.ts';
@@ -24,7 +25,6 @@ import { JobsFileWatch } from './jobs-file-watch.ts';
 
 const LOOK_MS = 1_000;
 const ENDS_MS = 100;
-const GOOD_SET = 'jobs';
 const GOOD_SHA = 'jobs_sha256';
 
 export interface JobsDeps {

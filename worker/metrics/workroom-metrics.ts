@@ -1,11 +1,15 @@
 // Metrics of the Workroom, read at each scrape. On a host that is none there is none.
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { sharedRead } from './shared-read.ts';
 
 export interface WorkroomFigures {
   readonly items: readonly { readonly board: string; readonly state: string; readonly count: number }[];
   /** Items and blockers whose deadline is over, by board. */
   readonly overdue: readonly { readonly board: string; readonly count: number }[];
+  /** Age of the oldest open blocker, by board; 0: nothing is blocked. */
+  readonly blockedOldest: readonly { readonly board: string; readonly seconds: number }[];
+  /** Commands since the start, each outcome. */
+  readonly commands: readonly { readonly outcome: string; readonly count: number }[];
   /** Number of the last event. */
   readonly seq: number;
   /** Whether the last proof found no fault. Undefined before the first. */
@@ -36,6 +40,28 @@ export function workroomMetrics(registry: Registry, read: () => Promise<Workroom
       const { overdue = [] } = (await figures()) ?? {};
       this.reset();
       for (const { board, count } of overdue) this.set({ board }, count);
+    },
+  });
+  new Gauge({
+    name: 'svc_workroom_blocked_oldest_seconds',
+    help: 'Age of the oldest open blocker of the board, 0 while nothing is blocked.',
+    labelNames: ['board'],
+    registers,
+    async collect() {
+      const { blockedOldest = [] } = (await figures()) ?? {};
+      this.reset();
+      for (const { board, seconds } of blockedOldest) this.set({ board }, seconds);
+    },
+  });
+  new Counter({
+    name: 'svc_workroom_commands_total',
+    help: 'Commands that were accepted, or refused by their reason, since the start.',
+    labelNames: ['outcome'],
+    registers,
+    async collect() {
+      const { commands = [] } = (await figures()) ?? {};
+      this.reset();
+      for (const { outcome, count } of commands) this.inc({ outcome }, count);
     },
   });
   new Gauge({

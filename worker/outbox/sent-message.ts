@@ -52,6 +52,28 @@ export async function readSentMessage(reader: Reader, key: string): Promise<Sent
 
 const MOST_BESIDE = 1_000;
 
+/** Key of the message that has this id on its platform, among the newest sends of the conversation. */
+export async function readKeyOf(
+  reader: Reader,
+  {
+    endpoint,
+    conversation,
+    message,
+  }: { readonly endpoint: string; readonly conversation: string; readonly message: string },
+): Promise<string | undefined> {
+  const newest = sql
+    .selectFrom('outbox')
+    .select(['key', 'platform_message'])
+    .where('endpoint', '=', endpoint)
+    .where('conversation', '=', conversation)
+    .orderBy('seq', 'desc')
+    .limit(MOST_BESIDE);
+  const found = await reader.first(
+    sql.selectFrom(newest.as('newest')).select('key').where('platform_message', '=', message).limit(1),
+  );
+  return found?.key.split('.', 1)[0];
+}
+
 /** Platform ids of the messages that other sends of the conversation made, newest first. */
 export async function readMessagesBeside(
   reader: Reader,

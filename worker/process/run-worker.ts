@@ -1,6 +1,6 @@
 // Runs one worker from its first log line to its exit code, for every kind of owner. Entry files pass the ways to make the app and to exit.
 //
-// Order of a start: log → (supervised: hello, welcome) → configuration → state folder → writer lock → app → control socket → up.
+// Order of a start: log → (supervised: hello, welcome) → pending switch → configuration → state folder → writer lock → app → control socket → up.
 // Nothing is bound or created before the configuration is valid. No state is touched before the lock is held.
 //
 //   WORKER-1  Every end has a documented exit code and a log line with the reason. The record in the writer lock contains both.
@@ -8,7 +8,10 @@
 //             a terminal exits at once with 130. SIGINT within half a second of the first is the same key press.
 //   WORKER-3  The drain has a time limit. Unfinished work is then named and cut.
 //   WORKER-4  An uncaught error is the last line of the log, and the exit code is 1. A plugin that calls `process.exit` throws one.
+//   WORKER-5  A pending switch (of a restore or a release) is finished under the writer lock, before the configuration is read and before anything
+//             is bound. The worker then exits with 75: its own code may be among what moved.
 
+import { existsSync } from 'node:fs';
 import type { Cut, RuntimeStatus } from '../../shared/api/control.ts';
 import { type Environment, takeHanded } from '../../shared/config/environment.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
@@ -16,7 +19,7 @@ import { supervisorSettings } from '../../shared/config/supervisor-settings.ts';
 import type { ControlListener } from '../../shared/control/control-listener.ts';
 import { ERRORS } from '../../shared/error-codes.ts';
 import { type ProjectPaths, projectPaths } from '../../shared/files/paths.ts';
-import { ensureStateFolder } from '../../shared/files/state-folder.ts';
+import { checkStateFolder, ensureStateFolder } from '../../shared/files/state-folder.ts';
 import { newRuntimeId, type RuntimeId } from '../../shared/identifiers.ts';
 import type { Log } from '../../shared/log/logger.ts';
 import { withoutSecrets } from '../../shared/log/redaction.ts';
@@ -128,12 +131,14 @@ class Worker {
     this.#log.secrets.follow((values) => this.#link?.send({ type: 'secrets', values }));
     this.owned.begin();
     this.#socket = new ListenSocket(this.#link, supervised ? undefined : inheritedSocket(environment));
+    if (existsSync(this.#paths.pendingSwitch)) return this.#finishSwitch();
     const loaded = await this.#appStart.read({ ...environment, ...this.#link?.welcome.environment });
     this.#configure(loaded);
     ensureStateFolder(this.#paths.stateDir);
     this.owned.keepLog(loaded.config.supervisor.log);
     if (!(await this.owned.hasRoom(loaded.config.supervisor))) return this.#end(EXIT.ok, 'the restart window is spent');
     this.#lock = acquireWriterLock(this.#paths, { runtimeId: this.#runtimeId, owner: this.owned.owner, mode });
+    if (existsSync(this.#paths.pendingSwitch)) return this.#finishSwitch(); // decided since
     this.#log.logger.info(
       { version: VERSION, node: process.version, owner: this.owned.owner, mode, pid: process.pid },
       'worker starting',
@@ -146,6 +151,20 @@ class Worker {
     this.#control = await this.#openControl();
     await untilUp(app, { file: this.#paths.database, link: this.#link, owned: this.owned });
     if (this.#phase.state === 'starting') this.#up(app);
+  }
+
+  /** WORKER-5. Throws `switch_pending` if it cannot be finished here. */
+  async #finishSwitch(): Promise<void> {
+    const { finishSwitch } = await import('../../shared/recovery/switch.ts');
+    const { project, mode } = this.#options;
+    checkStateFolder(this.#paths.stateDir);
+    this.#lock ??= acquireWriterLock(this.#paths, { runtimeId: this.#runtimeId, owner: this.owned.owner, mode });
+    const { purpose = 'restore', names = {} } = finishSwitch(project) ?? {};
+    const reason = `a ${purpose} is finished: the next start has the new state`;
+    this.#log.logger.warn({ purpose, ...names }, reason);
+    this.#link?.send({ type: 'stopping', code: EXIT.restartRequired, reason });
+    this.owned.ended(EXIT.restartRequired);
+    this.#end(EXIT.restartRequired, reason);
   }
 
   /** The start failed: reports the error and exits with its code. */

@@ -18,13 +18,21 @@ export interface ReadinessFacts {
     readonly database: boolean;
     readonly endpoints: readonly { readonly owner: string; readonly name: string }[];
     readonly agents: readonly string[];
+    readonly workroom?: boolean;
   };
+  /** Undefined on a host that is no Workroom. */
+  readonly journal?: JournalFact | undefined;
   readonly endpoint: (
     id: string,
   ) =>
     | { readonly state: EndpointStateName; readonly reason: string | undefined; readonly remedy: string | undefined }
     | undefined;
 }
+
+/** Whether the journal of a Workroom takes events. */
+export type JournalFact =
+  | { readonly kind: 'opening' | 'open' }
+  | { readonly kind: 'closed'; readonly reason: string; readonly remedy: string };
 
 export type Finding = Omit<ReadinessCheck, 'since'>;
 
@@ -33,6 +41,7 @@ export function evaluate(facts: ReadinessFacts): readonly Finding[] {
   return [
     runtimeFinding(facts),
     ...(requirements.database ? [databaseFinding(facts)] : []),
+    ...(requirements.workroom === true && facts.journal !== undefined ? [journalFinding(facts.journal)] : []),
     ...requirements.endpoints.map(({ owner, name }) => endpointFinding(facts, endpointId(owner, name))),
     ...requirements.agents.map((binding) => agentFinding(binding)),
   ];
@@ -84,6 +93,18 @@ function databaseFinding({ database: state, noRoom }: ReadinessFacts): Finding {
         reason: noRoom === undefined ? state.reason : `${state.reason}; ${noRoom}`, // so that the operator frees enough space at once
         remediation: state.hint ?? 'see the runtime log',
       };
+  }
+}
+
+function journalFinding(journal: JournalFact): Finding {
+  const base = { component: 'workroom', check: 'journal_open' } as const;
+  switch (journal.kind) {
+    case 'open':
+      return { ...base, ready: true, reason: 'the journal is complete', remediation: '' };
+    case 'opening':
+      return { ...base, ready: false, reason: 'the journal is being opened', remediation: '' };
+    case 'closed':
+      return { ...base, ready: false, reason: journal.reason, remediation: journal.remedy };
   }
 }
 

@@ -145,6 +145,11 @@ export interface ChatCtx extends Ctx {
   typing(): void;
   /** Sends a message to the item's conversation, in its thread. */
   reply(body: Body): MessageRef;
+  /**
+   * The message that this one replies to, if the platform tells. A message of the bot is `{ sent }`, the reference that its sending returned, while
+   * it is among the newest 1,000 of the conversation.
+   */
+  repliedTo(): Promise<MessageRef | undefined>;
   /** Starts a dialog that asks for the answers missing in `given`. It ends an open dialog of the same person in the same conversation. */
   ask<G>(dialog: Dialog<G>, given?: NoInfer<G>): void;
   /** Claims the item: no later handler sees it. */

@@ -104,11 +104,18 @@ export class MemoryBot implements Killable {
       return { id, conversation, user: { id: name, name, admin }, sentAt: this.clock.now() };
     };
     return {
-      says: (said, { delivery, addressed = false } = {}) => {
+      says: (said, { delivery, addressed = false, replyTo } = {}) => {
         const { id, ...rest } = base();
         const text = typeof said === 'string' ? said : said.segments;
         const message = `in-d${this.#deliveries}`;
-        return this.arrive({ ...rest, id: delivery ?? id, kind: 'message', message, text, addressed });
+        const written = {
+          kind: 'message',
+          message,
+          text,
+          addressed,
+          ...(replyTo === undefined ? {} : { replyTo }),
+        } as const;
+        return this.arrive({ ...rest, id: delivery ?? id, ...written });
       },
       presses: async (label) => {
         const shown = this.platform.messages(conversation.id).toReversed();

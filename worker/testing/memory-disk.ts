@@ -38,6 +38,7 @@ export class MemoryDisk {
           this.#commits += 1;
           return this.#core.run(units);
         }),
+      pin: async () => {},
       close: async () => {},
     });
   }

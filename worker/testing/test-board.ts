@@ -26,11 +26,7 @@ export function testBoard(
   { boards }: TestWorkroom,
   of: { readonly endpoint: string; readonly timers: () => TimerService },
 ): TestBoard {
-  const workroom = new Workroom(
-    core,
-    () => SETTINGS,
-    (at) => of.timers().expect(at),
-  );
+  const workroom = new Workroom(core, () => SETTINGS, { due: (at) => of.timers().expect(at) });
   return {
     part: workroomPart(core, workroom),
     async items() {

@@ -44,7 +44,15 @@ export interface TestWorkroom {
 /** A person who chats with the bot. */
 export interface Person {
   /** Sends a text as typed. For a mention, pass `md` with `mention(…)`. */
-  says(text: string | Rich, o?: { readonly delivery?: string; readonly addressed?: boolean }): Promise<void>;
+  says(
+    text: string | Rich,
+    o?: {
+      readonly delivery?: string;
+      readonly addressed?: boolean;
+      /** Id of the message that it replies to: `bot.messages('room').at(-1)?.id`. */
+      readonly replyTo?: string | undefined;
+    },
+  ): Promise<void>;
   /** Presses the newest button in the conversation whose label begins with `label`. */
   presses(label: string): Promise<void>;
 }

@@ -65,14 +65,16 @@ export const takeDue = prepared<Pick<DueRow, 'id' | 'at' | 'data'>>(
   { expect: 1, guard: 'due' },
 );
 
-interface DueUntil {
-  readonly until: number;
-  readonly limit: number;
+interface DueOf {
   readonly except: Owners;
   /** Kinds that are left out. */
   readonly without: readonly DueKind[];
   /** Rows behind this one. */
   readonly after?: Pick<DueRow, 'at' | 'seq'> | undefined;
+}
+interface DueUntil extends DueOf {
+  readonly until: number;
+  readonly limit: number;
 }
 /** Plugins, as `root/<slot>`. */
 type Owners = readonly string[];
@@ -83,7 +85,7 @@ export function readDue(reader: Reader, { until, limit, except, without, after }
     .selectAll()
     .where('at', '<=', until)
     .where(isNoneOf(except))
-    .where(({ eb, and }) => and(without.map((kind) => eb('kind', '!=', kind))));
+    .where(isOtherThan(without));
   if (after !== undefined) query = query.where(isBehind(after));
   return reader.all(query.orderBy('at').orderBy('seq').limit(limit));
 }
@@ -93,8 +95,10 @@ const isBehind =
   ({ eb, or, and }: ExpressionBuilder<Tables, 'due'>) =>
     or([eb('at', '>', at), and([eb('at', '=', at), eb('seq', '>', seq)])]);
 
-export const readNextDue = (reader: Reader, except: Owners): Promise<{ at: number } | undefined> =>
-  reader.first(sql.selectFrom('due').select('at').where(isNoneOf(except)).orderBy('at').limit(1));
+export const readNextDue = (reader: Reader, { except, without }: DueOf): Promise<{ at: number } | undefined> =>
+  reader.first(
+    sql.selectFrom('due').select('at').where(isNoneOf(except)).where(isOtherThan(without)).orderBy('at').limit(1),
+  );
 
 interface DuePage {
   readonly after: { readonly at: number; readonly seq: number } | undefined;
@@ -136,6 +140,11 @@ export const readLastSeen = (reader: Reader, runtimeId: string): Promise<{ at: n
   reader.first(
     sql.selectFrom('event_log').select('at').where('runtime_id', '!=', runtimeId).orderBy('seq', 'desc').limit(1),
   );
+
+const isOtherThan =
+  (kinds: readonly DueKind[]) =>
+  ({ eb, and }: ExpressionBuilder<Tables, 'due'>) =>
+    and(kinds.map((kind) => eb('kind', '!=', kind)));
 
 /** Ids of capabilities are `<owner>#…`. The character after `#` is `$`, so the range excludes all of an owner. */
 const isNoneOf =

@@ -6,6 +6,7 @@
 //            even if the clock was set back while the host was down. A row for a time of day fires at that time.
 //   TIMER-3  A row that cannot fire now (no storage, inbox full) stays and is tried again.
 //   TIMER-4  Tasks of a disabled plugin stay in the due table until it is enabled. In the inbox they would take room from other items.
+//   TIMER-5  While ingress is paused, tasks, cron and jobs stay in the due table. `wake` tells of the end of the pause.
 
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Timer } from '../../shared/time/clock.ts';
@@ -28,12 +29,18 @@ const MOST_FIRING = 1_000;
 /** Kinds that become items of the inbox. */
 const ITEMS: readonly DueKind[] = ['task', 'cron', 'job'];
 
+export interface TimerLimits {
+  /** Plugins whose rows must not fire. */
+  readonly disabled: () => readonly string[];
+  /** How many items the inbox takes. While it is full, tasks and cron jobs wait in the due table. */
+  readonly room: () => number;
+  /** True while no item may begin (TIMER-5). */
+  readonly holds: () => boolean;
+}
+
 export class TimerService {
   readonly #core: Core;
-  /** Plugins whose rows must not fire. */
-  readonly #disabled: () => readonly string[];
-  /** How many items the inbox takes. While it is full, tasks and cron jobs wait in the due table. */
-  readonly #room: () => number;
+  readonly #limits: TimerLimits;
   readonly #kinds = new Map<DueKind, { readonly fire: FireDue; readonly isReady: () => boolean }>();
   readonly #steps: ClockSteps;
   /** Time in ms by which waiting rows must still be brought forward. */
@@ -48,10 +55,9 @@ export class TimerService {
   #stopped = true;
   #again = false;
 
-  constructor(core: Core, disabled: () => readonly string[] = () => [], room: () => number = () => PAGE) {
+  constructor(core: Core, limits: TimerLimits) {
     this.#core = core;
-    this.#disabled = disabled;
-    this.#room = room;
+    this.#limits = limits;
     this.#steps = new ClockSteps(core.clock);
   }
 
@@ -115,7 +121,7 @@ export class TimerService {
     try {
       await this.#lookAtClock();
       while ((await this.#fireRound()) && !this.#stopped);
-      const next = await readNextDue(core.reader, this.#disabled());
+      const next = await readNextDue(core.reader, { except: this.#limits.disabled(), without: this.#held });
       const now = core.clock.now();
       // A row that is still due could not be fired: it is tried again later, not at once.
       this.#sleepUntil(
@@ -133,7 +139,7 @@ export class TimerService {
    */
   async #fireRound(): Promise<boolean> {
     const firing = new Map<string, Promise<boolean>>();
-    let room = this.#room();
+    let room = this.#limits.room();
     let after: DueRow | undefined;
     let isFull = true;
     while (isFull && !this.#stopped && firing.size < MOST_FIRING) {
@@ -141,7 +147,7 @@ export class TimerService {
       const due = {
         until: this.#core.clock.now(),
         limit,
-        except: this.#disabled(),
+        except: this.#limits.disabled(),
         without: this.#waiting(room),
         after,
       };
@@ -162,7 +168,11 @@ export class TimerService {
   /** Kinds that do not fire now. */
   #waiting(room: number): readonly DueKind[] {
     const unready = [...this.#kinds].filter(([, { isReady }]) => !isReady()).map(([kind]) => kind);
-    return room > 0 ? unready : [...unready, ...ITEMS];
+    return room > 0 ? [...unready, ...this.#held] : [...unready, ...ITEMS];
+  }
+
+  get #held(): readonly DueKind[] {
+    return this.#limits.holds() ? ITEMS : [];
   }
 
   async #lookAtClock(): Promise<void> {

@@ -4,39 +4,41 @@ import type { Verification, WorkItemShown } from '../../shared/api/workroom.ts';
 import { uuidv7 } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
-import { sql } from '../database/statement.ts';
 import type { WorkroomApi } from '../http/api/workroom-api.ts';
 import { parseCommand } from './board/commands.ts';
 import { endsOf } from './board/decide-blockers.ts';
 import { type Actor, type Item, type ItemState, openBlockers, stateOf } from './board/model.ts';
+import { type ErasedTarget, erasableDatabase, erase } from './erase.ts';
+import { readCounts } from './figures.ts';
 import { makeJoinCode } from './join-codes.ts';
+import type { JournalSource } from './journal/journal.ts';
 import { textsOf } from './journal/journal-event.ts';
-import { readCounts, readHead, readItem, readItemPage, readView } from './read-catalog.ts';
+import { readHead, readItem, readItemPage, readView } from './read-catalog.ts';
 import type { Accepted, Workroom } from './workroom.ts';
 
 export interface AdminDeps {
   readonly core: Core;
   readonly workroom: Workroom;
+  readonly source: JournalSource;
   readonly verify: () => Promise<Verification>;
   readonly lastVerification: () => Verification | undefined;
   /** The full name of an account; a name that is none stays as it is. */
   readonly endpoint: (name: string) => string;
 }
 
-export function createWorkroomAdmin({ core, workroom, verify, lastVerification, endpoint }: AdminDeps): WorkroomApi {
+export function createWorkroomAdmin(deps: AdminDeps): WorkroomApi {
+  const { core, workroom, source, verify, lastVerification, endpoint } = deps;
   const { reader } = core;
   return {
     async overview() {
       const counts = await readCounts(reader);
-      const { boards, quarantined } = await readView(reader, { kind: 'look' });
-      const statesOf = (board: string): Record<string, number> =>
-        Object.fromEntries(counts.flatMap((row) => (row.board === board ? [[row.state ?? '', row.items]] : [])));
+      const { quarantined } = await readView(reader, { kind: 'look' });
       return {
         project: core.projectId,
-        store: 'database',
+        store: source.store,
         head: await readHead(reader),
         verified: lastVerification() ?? null,
-        boards: Object.keys(boards).map((board) => ({ board, states: statesOf(board) })),
+        boards: counts.map(({ board, states }) => ({ board, states: { ...states } })),
         quarantined: [...quarantined],
       };
     },
@@ -72,14 +74,7 @@ export function createWorkroomAdmin({ core, workroom, verify, lastVerification, 
       return { version: team.version, members: texts ? members : [] };
     },
     async events({ after, limit, stream, raw }) {
-      let query = sql
-        .selectFrom('workroom_events')
-        .selectAll()
-        .where('seq', '>', after)
-        .orderBy('seq')
-        .limit(limit + 1);
-      if (stream !== undefined) query = query.where('stream', '=', stream);
-      const rows = await reader.all(query);
+      const rows = await source.slice({ after, limit: limit + 1, stream });
       if (raw) return { events: rows.slice(0, limit) };
       const events = rows.slice(0, limit).map((row) => ({
         ...row,
@@ -109,8 +104,20 @@ export function createWorkroomAdmin({ core, workroom, verify, lastVerification, 
       if (found.kind === 'agent') throw new SvcError('conflict', `${member} is an agent: it joins by its binding`);
       return { code: await makeJoinCode(core, member, actor) };
     },
+    async erase({ actor }, { item, member }) {
+      const target = erasedTarget(item, member);
+      const command = { id: `erase/${uuidv7(core.clock.now())}`, cause: null };
+      const journal = erasableDatabase(reader);
+      return erase({ core, workroom, journal, actor: operatorActor(actor), command }, target);
+    },
     verify,
   };
+}
+
+function erasedTarget(item: string | undefined, member: string | undefined): ErasedTarget {
+  if (item !== undefined && member === undefined) return { item };
+  if (member !== undefined && item === undefined) return { member };
+  throw new SvcError('invalid_request', 'expected one of the keys item and member');
 }
 
 /** A full token owns every board, and is a person under its own name. */

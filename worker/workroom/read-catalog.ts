@@ -165,29 +165,3 @@ export const readHead = async (reader: Reader): Promise<Head> =>
     seq: 0,
     hash: '',
   };
-
-/** Items that have not ended and were announced as overdue, by board. */
-export const readOverdue = (
-  reader: Reader,
-): Promise<readonly { readonly board: string | null; readonly items: number }[]> =>
-  reader.all(
-    sql
-      .selectFrom('workroom_catalog')
-      .select(({ fn }) => ['board', fn.countAll<number>().as('items')])
-      .where('kind', '=', 'item')
-      .where('status', 'not in', ['done', 'cancelled'])
-      .where('data', 'like', '%"overdueAt":%')
-      .groupBy('board'),
-  );
-
-/** Number of items by board and state. */
-export const readCounts = (
-  reader: Reader,
-): Promise<readonly { readonly board: string | null; readonly state: string | null; readonly items: number }[]> =>
-  reader.all(
-    sql
-      .selectFrom('workroom_catalog')
-      .select(({ fn }) => ['board', 'state', fn.countAll<number>().as('items')])
-      .where('kind', '=', 'item')
-      .groupBy(['board', 'state']),
-  );

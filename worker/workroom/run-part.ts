@@ -120,8 +120,7 @@ class PartOfRun {
     const { capability, isOperator, cause } = this.#run;
     const member = this.#member(view);
     if (member !== undefined) return { id: `member:${member.id}`, member: member.id, isOperator };
-    if (cause.isOfJob === true)
-      return { id: `job:${cause.chat?.user.id.replace(/^job\//, '') ?? ''}`, member: undefined, isOperator };
+    if (cause.job !== undefined) return { id: `job:${cause.job}`, member: undefined, isOperator };
     // The account is not named: the journal keeps its actors for good.
     if (isOperator) return { id: `operator:${cause.chat?.endpoint ?? ''}`, member: undefined, isOperator };
     if (cause.chat !== undefined) return { id: 'guest', member: undefined, isOperator: false };

@@ -1,7 +1,6 @@
 // The Workroom as a service: reads what a command needs, decides, and commits everything in one unit.
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
-import { preparedRead, sql } from '../database/statement.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
@@ -17,23 +16,28 @@ import {
   itemStream,
   openBlockers,
   type Refusal,
+  type RefusalCode,
   stateOf,
   type View,
 } from './board/model.ts';
 import { append, GUARD } from './journal/append.ts';
 import { entityIn } from './journal/catalog-rows.ts';
+import { DatabaseJournal, type Journal, refuseDamaged } from './journal/journal.ts';
 import type { CommandIdentity } from './journal/journal-event.ts';
 import { readView } from './read-catalog.ts';
 
 /** A command that keeps losing against others is given up after so many decisions. */
 const MOST_TRIES = 20;
 
-const eventById = preparedRead<{ id: string }, { readonly stream: string; readonly version: number }>(({ id }) =>
-  sql.selectFrom('workroom_events').select(['stream', 'version']).where('id', '=', id),
-);
-
 export interface WorkroomSettings extends Reminding {
   readonly maxTextBytes: number;
+}
+
+export interface WorkroomPorts {
+  /** Told the earliest time of the due rows that were stored. */
+  readonly due: (at: number) => void;
+  /** Default: in the database. */
+  readonly journal?: Journal;
 }
 
 export interface Accepted {
@@ -60,6 +64,14 @@ export interface Commanding {
   readonly command: CommandIdentity;
 }
 
+export interface Storing {
+  readonly view: View;
+  readonly facts: readonly Fact[];
+  readonly command: CommandIdentity;
+  /** Statements that come first in the unit. */
+  readonly before: readonly Statement[];
+}
+
 export interface CommandOptions {
   readonly ifVersion?: number | undefined;
   /** Statements that join the unit, made with its answer. */
@@ -70,17 +82,20 @@ export class Workroom {
   readonly #core: Core;
   readonly settings: () => WorkroomSettings;
   readonly #due: (at: number) => void;
+  readonly #journal: Journal;
+  /** Refused commands by code, since the start. */
+  readonly refusals = new Map<RefusalCode, number>();
 
-  /** `due` is told the earliest time of the due rows that were stored. */
-  constructor(core: Core, settings: () => WorkroomSettings, due: (at: number) => void) {
+  constructor(core: Core, settings: () => WorkroomSettings, { due, journal }: WorkroomPorts) {
     this.#core = core;
     this.settings = settings;
     this.#due = due;
+    this.#journal = journal ?? new DatabaseJournal(core.reader);
   }
 
   /**
    * Carries out a command in a unit of its own. The answer is on disk before it is given. The same command id again gets the answer of the first time.
-   * @throws SvcError `precondition_failed` when the item is not of version `ifVersion`.
+   * @throws SvcError `precondition_failed` when the item is not of version `ifVersion`; `journal_damaged` while the journal takes no event.
    */
   async do(
     command: WorkCommand,
@@ -89,13 +104,19 @@ export class Workroom {
   ): Promise<Outcome> {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const earlier = await this.#earlier(by.command);
-      if (earlier !== undefined) return earlier;
+      if (earlier !== undefined) {
+        await this.#journal.settled();
+        return earlier;
+      }
       const view = await readView(this.#core.reader, command);
       if (ifVersion !== undefined) refuseOtherVersion(view, command, ifVersion);
       const planned = this.plan(view, command, by);
       if (planned.outcome.kind === 'refused') return planned.outcome;
       const answer = await this.#commit(planned, more(planned.outcome));
-      if (answer.kind === 'committed') return planned.outcome;
+      if (answer.kind === 'committed') {
+        await this.#journal.settled();
+        return planned.outcome;
+      }
       if (answer.guard !== GUARD) throw new Error(`the command was refused by ${answer.guard}: ${answer.detail}`);
     }
     throw new SvcError('overloaded', 'others kept changing this item: try again', { details: { retryAfterMs: 1_000 } });
@@ -103,14 +124,27 @@ export class Workroom {
 
   /** Decides a command on a view. Nothing is stored: the caller commits the statements, or drops them. */
   plan(view: View, command: WorkCommand, { actor, command: identity }: Commanding): Planned {
+    refuseDamaged(this.#journal);
     const now = this.#core.clock.now();
     const decision = decide(command, { view, actor, now });
-    if (decision.kind === 'refused') return { outcome: decision, statements: [], events: [], view, dueAt: undefined };
+    if (decision.kind === 'refused') {
+      this.refusals.set(decision.code, (this.refusals.get(decision.code) ?? 0) + 1);
+      return { outcome: decision, statements: [], events: [], view, dueAt: undefined };
+    }
     return this.#planned(view, decision.facts, identity);
+  }
+
+  /** Commits facts that are no decision on a command, behind `before`. False: others changed one of the streams meanwhile. */
+  async store({ view, facts, command, before }: Storing): Promise<boolean> {
+    const answer = await this.#commit(this.#planned(view, facts, command), before);
+    if (answer.kind === 'committed') return true;
+    if (answer.guard !== GUARD) throw new Error(`the facts were refused by ${answer.guard}: ${answer.detail}`);
+    return false;
   }
 
   /** Announces what is due of an item: deadlines, and that nothing happens. */
   async fire(row: DueRow): Promise<void> {
+    refuseDamaged(this.#journal); // the row stays, and fires again
     const item = row.data;
     const view = await readView(this.#core.reader, { kind: 'look', item });
     const found = view.items[item];
@@ -153,7 +187,7 @@ export class Workroom {
     if (first === undefined) throw new Error('a decision without a fact');
     return {
       outcome: acceptedOf(appended.view, first.stream),
-      statements: appended.statements,
+      statements: this.#journal.into(appended.statements, command),
       events: facts.map((fact) => this.#eventOf(appended.view, fact, command)),
       view: appended.view,
       dueAt: appended.dueAt,
@@ -169,7 +203,7 @@ export class Workroom {
 
   /** The answer that this command id got before. */
   async #earlier({ id }: CommandIdentity): Promise<Accepted | undefined> {
-    const event = await this.#core.reader.first(eventById({ id: `${id}/1` }));
+    const event = await this.#journal.byId(`${id}/1`);
     if (event === undefined) return undefined;
     const [, item = ''] = event.stream.split('/');
     const view = await readView(this.#core.reader, { kind: 'look', item });

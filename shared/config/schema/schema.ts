@@ -141,6 +141,7 @@ const http = group('The HTTP interface.', {
         }),
       }),
     ),
+    workroom: Type.Boolean({ default: true, description: 'On a Workroom: its journal is open.' }),
     agents: list('Agent bindings that must be configured; unmet until the binding exists.', text('Name of a binding.')),
   }),
 });
@@ -245,6 +246,11 @@ export const configSchema = Type.Object(
       timezone: text('IANA name of the zone of wall-clock times.', { default: 'UTC', maxLength: 64 }),
     }),
     workroom: group('The board of a team; with host.kind workroom alone.', {
+      store: choice(
+        'Where the journal is kept: in the database, or in files beside it. `svc workroom convert` changes it.',
+        ['database', 'file'],
+        'database',
+      ),
       stuckHours: integer(
         'Hours without a change after which an item is announced as stuck. 0: never.',
         72,
@@ -256,6 +262,34 @@ export const configSchema = Type.Object(
     }),
     runs: group('The ledger of scheduled jobs.', {
       days: integer('Days for which the ledger keeps runs; the last of each job longer.', 90, [1, 3_650]),
+    }),
+    recovery: group('Checkpoints: restore points that the host makes by itself.', {
+      everyHours: integer('Hours between two checkpoints. 0: the host makes none by itself.', 24, [0, 168]),
+      at: text(
+        'Time of day of those that are made once a day or less often, in schedule.timezone. A missed one is made at the next start.',
+        { default: '03:30', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' },
+      ),
+      verifyDays: integer('Days between two rehearsals of the newest checkpoint. 0: never.', 7, [0, 90]),
+      keepLast: integer('Newest checkpoints kept.', 3, [1, 100]),
+      keepDays: integer('Days of which the newest checkpoint is kept.', 7, [0, 90]),
+      keepWeeks: integer('Weeks of which the newest checkpoint is kept.', 4, [0, 52]),
+      maxBytes: integer(
+        'Bytes of all checkpoints and replaced states. Above it the oldest go; the newest good one and the newest rehearsed one stay.',
+        8 * GIB,
+        [256 * MIB, 16 * KIB * GIB],
+      ),
+      copyTo: Type.Optional(
+        text('A folder on another disk, to which each checkpoint is copied. From the project folder or from the root.'),
+      ),
+      maxLogBytes: integer('Size of the write-ahead log at which a copy of the running database is given up.', GIB, [
+        64 * MIB,
+        64 * GIB,
+      ]),
+      replacedDays: integer('Days for which the state that a restore moved aside is kept.', 7, [0, 90]),
+    }),
+    release: group('Releases with `svc release`.', {
+      windowHours: integer('Hours for which a released version is watched before it may be finished.', 24, [1, 336]),
+      readySeconds: integer('A released version that is not ready by then is rolled back.', 120, [10, 3_600]),
     }),
     supervisor: group('The supervisor of --daemon.', {
       restarts: integer('Starts within the window, the first included.', 5, [1, 100]),

@@ -1,9 +1,7 @@
 // Checks for work that waits for an operator: dead letters, and sends whose outcome nobody knows. Nothing else reports them while the host is ready.
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { refuseLostHistory } from '../../../shared/files/lost-history.ts';
 import { type Check, type Finding, ok, skip, warn, withConfig } from './check.ts';
-import { isInUse } from './database-checks.ts';
+import { readDatabase } from './database-checks.ts';
 
 export const DEAD_CHECKS: readonly Check[] = [
   {
@@ -13,22 +11,17 @@ export const DEAD_CHECKS: readonly Check[] = [
   },
 ];
 
-async function dead(filename: string): Promise<Finding> {
+function dead(filename: string): Finding {
   try {
-    if (!existsSync(filename)) return skip('no database yet');
-    refuseLostHistory(filename);
-    const { Sqlite } = await import('../../../shared/sqlite.ts');
-    const database = new Sqlite(filename, { readonly: isInUse(filename), fileMustExist: true });
-    try {
+    const counts = readDatabase(filename, (database) => {
       const count = (query: string): number =>
         Number(database.prepare<[], { n: number }>(`SELECT COUNT(*) AS n FROM ${query}`).get()?.n ?? 0);
-      return deadFinding({
+      return {
         inbox: count("inbox WHERE state = 'dead'"),
         outbox: count("outbox WHERE state IN ('dead', 'unknown') AND is_dropped = 0"),
-      });
-    } finally {
-      database.close();
-    }
+      };
+    });
+    return counts === undefined ? skip('no database yet') : deadFinding(counts);
   } catch {
     return skip('they cannot be counted'); // database.integrity and database.schema say why
   }

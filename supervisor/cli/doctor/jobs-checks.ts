@@ -1,16 +1,17 @@
-// Checks of scheduled jobs: the file, and the accounts that its jobs name.
+// Checks of scheduled jobs: the file, and the accounts and boards that its jobs name.
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { endpointId, endpointName, ownerOf } from '../../../shared/identifiers.ts';
 import { JOBS_FILE, type Job, placeOf } from '../../../shared/jobs/job.ts';
 import { checkJobs, jobsFaultLine, readJobsFile } from '../../../shared/jobs/jobs-file.ts';
 import { type Check, type Finding, fault, ok, type Subject, skip, warn, withConfig } from './check.ts';
+import { readDatabase } from './database-checks.ts';
 
 const MOST_NAMED = 5;
 
 export const JOBS_CHECKS: readonly Check[] = [
   { id: 'jobs.file', title: 'The jobs file has no fault', run: withConfig(jobsFile) },
-  { id: 'jobs.targets', title: 'Jobs name accounts that are there', run: withConfig(jobsTargets) },
+  { id: 'jobs.targets', title: 'Jobs name accounts and boards that are there', run: withConfig(jobsTargets) },
 ];
 
 async function jobsFile(loaded: LoadedConfig, subject: Subject): Promise<Finding> {
@@ -23,14 +24,47 @@ async function jobsTargets(loaded: LoadedConfig, subject: Subject): Promise<Find
   const read = await readJobs(loaded, subject);
   if (read === undefined || 'fault' in read) return skip('no jobs can be read');
   const accounts = accountsOf(loaded);
-  const lost = read.jobs.filter(({ action }) => !accounts.has(placeOf(action).endpoint));
-  if (lost.length === 0) return ok(countOf(read.jobs));
-  const named = lost.slice(0, MOST_NAMED).map((job) => `${job.id} (${placeOf(job.action).endpoint})`);
+  const boards = read.jobs.some(({ action }) => action.kind === 'item') ? boardsOf(loaded, subject) : undefined;
+  const lost = read.jobs.flatMap((job) => {
+    const missing = missingTarget(job, { accounts, boards });
+    return missing === undefined ? [] : [{ job, missing }];
+  });
+  const [first] = lost;
+  if (first === undefined) return ok(countOf(read.jobs));
+  const named = lost.slice(0, MOST_NAMED).map(({ job, missing }) => `${job.id} (${missing})`);
   const more = lost.length > MOST_NAMED ? ` and ${lost.length - MOST_NAMED} more` : '';
-  return warn(
-    `no account of the configuration: ${named.join(', ')}${more}`,
-    `svc jobs edit ${lost[0]?.id ?? ''} --to ACCOUNT:CONVERSATION`,
-  );
+  const isOfItem = first.job.action.kind === 'item';
+  const reason = `${named.join(', ')}${more}`;
+  if (isOfItem && loaded.config.host.kind !== 'workroom')
+    return warn(`the host is no Workroom, so it has no items: ${reason}`, 'host.kind: workroom');
+  return isOfItem
+    ? warn(`no board of the Workroom: ${reason}`, `svc workroom board add ${first.missing}`)
+    : warn(`no account of the configuration: ${reason}`, `svc jobs edit ${first.job.id} --to ACCOUNT:CONVERSATION`);
+}
+
+interface There {
+  readonly accounts: ReadonlySet<string>;
+  /** Undefined: they cannot be read. */
+  readonly boards: ReadonlySet<string> | undefined;
+}
+
+/** The name that is not there. */
+function missingTarget({ action }: Job, { accounts, boards }: There): string | undefined {
+  if (action.kind === 'item') return boards?.has(action.board) === false ? action.board : undefined;
+  const { endpoint } = placeOf(action);
+  return accounts.has(endpoint) ? undefined : endpoint;
+}
+
+function boardsOf({ config }: LoadedConfig, { paths }: Subject): ReadonlySet<string> | undefined {
+  if (config.host.kind !== 'workroom') return new Set();
+  try {
+    const rows = readDatabase(resolve(paths.project, config.database.filename), (database) =>
+      database.prepare<[], { board: string }>("SELECT board FROM workroom_catalog WHERE kind = 'board'").all(),
+    );
+    return new Set(rows?.map(({ board }) => board));
+  } catch {
+    return undefined;
+  }
 }
 
 const countOf = ({ length }: readonly Job[]): string => `${length} ${length === 1 ? 'job' : 'jobs'}`;

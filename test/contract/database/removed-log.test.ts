@@ -268,7 +268,7 @@ describe('the database host, when the log is removed', () => {
         }
         return answer;
       };
-      return { open: () => runner.open(), run, close: () => runner.close() };
+      return { open: () => runner.open(), run, pin: async () => {}, close: () => runner.close() };
     };
     const host = new DatabaseHost({ file, clock: systemClock, makeRunner, onState: (state) => states.push(state) });
     t.after(() => host.close());

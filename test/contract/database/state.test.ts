@@ -30,7 +30,7 @@ function databaseOf(t: Cleanup): { file: string; open: () => Database } {
     },
   };
 }
-const NEXT = MIGRATIONS.length + 1;
+const NEXT = (MIGRATIONS.at(-1)?.id ?? 0) + 1;
 const more = (id: number, breaking: boolean, statements: string[] = [`CREATE TABLE later_${id} (x)`]): Migration => ({
   id,
   name: `000${id}-later`,

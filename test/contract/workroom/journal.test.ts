@@ -4,9 +4,20 @@ import { createHash } from 'node:crypto';
 import { copyFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { Database } from '../../../shared/sqlite.ts';
+import type { JournalStore } from '../../../worker/workroom/journal/journal.ts';
 import type { Verified } from '../../../worker/workroom/journal/verify.ts';
 import { verifyDatabase } from '../../../worker/workroom/journal/verify-database.ts';
-import { type Cut, OPERATOR, person, type Room, teamRoom, withFile } from '../../support/workroom/room.ts';
+import type { Cleanup } from '../../support/temporary-project.ts';
+import {
+  type Cut,
+  OPERATOR,
+  person,
+  type Room,
+  type RoomOptions,
+  STORES,
+  teamRoom as teamRoomOf,
+  withFile,
+} from '../../support/workroom/room.ts';
 
 const [ann, bob, cid, eve] = ['ann', 'bob', 'cid', 'eve'].map(person) as [
   ReturnType<typeof person>,
@@ -37,32 +48,32 @@ async function day(room: Room): Promise<void> {
   await accepted(bob, { kind: 'start', item: 'web-2' });
 }
 
-describe('journal of the Workroom', () => {
+for (const store of STORES) describe(`journal of the Workroom, store ${store}`, () => contract(store));
+
+function contract(store: JournalStore): void {
+  const teamRoom = (t: Cleanup, options: RoomOptions = {}): Promise<Room> => teamRoomOf(t, { ...options, store });
+
   it('holds a day of work, whose chain and catalog verify', async (t) => {
     const room = await teamRoom(t);
     await day(room);
     const { faults, head } = room.verify();
     assert.deepEqual(faults, []);
     assert.equal(head.seq, 20);
-    const kinds = withFile(room.file, (database) =>
-      database.prepare("SELECT kind FROM workroom_events WHERE stream = 'item/web-2' ORDER BY seq").pluck().all(),
-    );
+    const events = await room.journal.slice({ after: 0, limit: 100, stream: 'item/web-2' });
+    const kinds = events.map(({ kind }) => kind);
     assert.deepEqual(kinds, ['item.created', 'item.assigned', 'blocker.added', 'blocker.resolved', 'item.started']);
   });
 
   it('can be checked by hand with SHA-256 alone', async (t) => {
     const room = await teamRoom(t);
     const sha = (text: string): string => createHash('sha256').update(text).digest('hex');
-    withFile(room.file, (database) => {
-      const project = String(database.prepare("SELECT value FROM meta WHERE key = 'project_id'").pluck().get());
-      let hash = sha(`svc.journal/1\n${project}`);
-      for (const row of database.prepare('SELECT * FROM workroom_events ORDER BY seq').all() as Row[]) {
-        const { actor, at, cause, data, id, kind, stream, version } = row;
-        const given = { actor, at, cause, data: JSON.parse(String(data)), id, kind, stream, v: 1, version };
-        hash = sha(`svc.journal/1\n${hash}\n${row['seq']}\n${sha(JSON.stringify(given))}`);
-        assert.equal(row['hash'], hash);
-      }
-    });
+    let hash = sha(`svc.journal/1\n${room.core.projectId}`);
+    for (const row of await room.journal.slice({ after: 0, limit: 100 })) {
+      const { actor, at, cause, data, id, kind, stream, version } = row;
+      const given = { actor, at, cause, data: JSON.parse(data) as unknown, id, kind, stream, v: 1, version };
+      hash = sha(`svc.journal/1\n${hash}\n${row.seq}\n${sha(JSON.stringify(given))}`);
+      assert.equal(row.hash, hash);
+    }
   });
 
   it('lets one of fifty takers win', async (t) => {
@@ -92,7 +103,7 @@ describe('journal of the Workroom', () => {
   for (const where of ['before', 'after'] as const)
     it(`makes one item of a command that is cut ${where} its commit and comes again`, async (t) => {
       let cut: Cut | undefined;
-      const room = await teamRoom(t, () => cut);
+      const room = await teamRoom(t, { cut: () => cut });
       cut = where;
       const command = { kind: 'new', board: 'web', title: 'One' } as const;
       await assert.rejects(room.do(ann, command, 'once'), /cut/);
@@ -152,9 +163,11 @@ describe('journal of the Workroom', () => {
     assert.equal(outcome.kind, 'accepted');
     assert.equal((await readItems(room)).get('web-2')?.state, 'blocked');
   });
+}
 
+describe('journal of the Workroom in the database', () => {
   it('does not change and does not shrink by SQL', async (t) => {
-    const room = await teamRoom(t);
+    const room = await teamRoomOf(t);
     withFile(room.file, (database) => {
       database.pragma('recursive_triggers = ON'); // as the host's connection has it: a replacement fires the trigger of the deletion
       assert.throws(() => database.exec('DELETE FROM workroom_events WHERE seq = 1'), /only grows/);
@@ -166,8 +179,6 @@ describe('journal of the Workroom', () => {
     });
   });
 });
-
-type Row = Readonly<Record<string, unknown>>;
 
 async function readItems(room: Room): Promise<Map<string, { readonly state: string }>> {
   return withFile(room.file, (database) => {
@@ -181,8 +192,8 @@ async function readItems(room: Room): Promise<Map<string, { readonly state: stri
 
 describe('tampering with the journal', () => {
   /** Verifies a copy of a day's work after the change. */
-  async function tampered(t: Parameters<typeof teamRoom>[0], change: (database: Database) => void): Promise<Verified> {
-    const room = await teamRoom(t);
+  async function tampered(t: Cleanup, change: (database: Database) => void): Promise<Verified> {
+    const room = await teamRoomOf(t);
     await day(room);
     withFile(room.file, (database) => database.pragma('wal_checkpoint(TRUNCATE)'));
     const copy = `${room.file}-copy`;
@@ -217,7 +228,7 @@ describe('tampering with the journal', () => {
     });
 
   it('finds each single byte that was changed in an event', async (t) => {
-    const room = await teamRoom(t);
+    const room = await teamRoomOf(t);
     await day(room);
     withFile(room.file, (database) => {
       const columns = ['data', 'texts', 'actor', 'kind', 'digest', 'hash', 'id', 'stream'];
@@ -293,9 +304,9 @@ describe('tampering with the journal', () => {
   });
 
   it('tells a history that was written anew by a head that somebody noted', async (t) => {
-    const room = await teamRoom(t);
+    const room = await teamRoomOf(t);
     const noted = room.verify().head;
-    const other = await teamRoom(t);
+    const other = await teamRoomOf(t);
     await day(other);
     const verified = withFile(other.file, (database) => verifyDatabase(database, noted));
     assert.deepEqual(found(verified), ['foreign', noted.seq]);

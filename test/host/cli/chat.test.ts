@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { chat } from '../../../supervisor/cli/commands/chat.ts';
 import type { NewEvent } from '../../../worker/events/event-types.ts';
-import { type CapturedContext, capturedContext } from '../../support/hosts/cli-context.ts';
+import { type CapturedContext, capturedContext } from '../../support/commands/cli-context.ts';
 import { type EventLogFixture, eventLog, serveEvents } from '../../support/hosts/event-log.ts';
 
 interface Said {

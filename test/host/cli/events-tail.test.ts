@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { command } from '../../../supervisor/cli/commands/events-tail.ts';
-import { type CapturedContext, capturedContext } from '../../support/hosts/cli-context.ts';
+import { type CapturedContext, capturedContext } from '../../support/commands/cli-context.ts';
 import { EPOCH, eventLog, serveEvents } from '../../support/hosts/event-log.ts';
 import { until } from '../../support/until.ts';
 

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { Command } from '../../../supervisor/cli/command.ts';
 import { commands as inbox } from '../../../supervisor/cli/commands/inbox.ts';
 import { commands as outbox } from '../../../supervisor/cli/commands/outbox.ts';
-import { capturedContext } from '../../support/hosts/cli-context.ts';
+import { capturedContext } from '../../support/commands/cli-context.ts';
 import { cannedHost } from '../../support/http/canned-host.ts';
 
 function pick(commands: readonly Command[], verb: string): Command {

@@ -7,7 +7,7 @@ import { commands as ingress } from '../../../supervisor/cli/commands/ingress.ts
 import { commands as outbox } from '../../../supervisor/cli/commands/outbox.ts';
 import { command as plugins } from '../../../supervisor/cli/commands/plugins.ts';
 import { commands as webhooks } from '../../../supervisor/cli/commands/webhooks.ts';
-import { capturedContext } from '../../support/hosts/cli-context.ts';
+import { capturedContext } from '../../support/commands/cli-context.ts';
 import { cannedHost } from '../../support/http/canned-host.ts';
 
 function pick(commands: readonly Command[], verb: string): Command {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Command } from '../../../supervisor/cli/command.ts';
 import { commands } from '../../../supervisor/cli/commands/tasks.ts';
-import { capturedContext } from '../../support/hosts/cli-context.ts';
+import { capturedContext } from '../../support/commands/cli-context.ts';
 import { cannedHost } from '../../support/http/canned-host.ts';
 
 function pick(verb: string): Command {

@@ -32,6 +32,7 @@ const PROMISED: readonly (readonly [route: string, scope: string])[] = [
   ['POST /api/system/reload', 'full'],
   ['GET /api/system/ingress', 'demo'],
   ['PUT /api/system/ingress', 'full'],
+  ['GET /api/system/ingress/preview', 'full'],
   ['GET /api/events', 'demo'],
   ['GET /api/ws', 'demo'],
   ['POST /webhooks/{path+}', 'none'],

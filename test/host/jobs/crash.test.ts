@@ -8,7 +8,8 @@ import { entry, type JobsHost, jobsHost } from '../../support/hosts/jobs-host.ts
 const MINUTE = 60_000;
 const at = (time: string): number => Date.parse(`2026-01-01T${time}Z`);
 const states = ({ ledger }: JobsHost) => ledger().map(({ due, state }) => [due, state]);
-const apiOf = ({ host, jobs }: JobsHost) => jobsApi({ core: host.core, engine: host.engine, jobs, admit: () => {} });
+const apiOf = ({ host, jobs }: JobsHost) =>
+  jobsApi({ workroom: { api: undefined }, core: host.core, engine: host.engine, jobs, admit: () => {} });
 const CALLER = { actor: 'token:test', scope: 'full', requestId: '1' } as const;
 
 describe('a kill', () => {

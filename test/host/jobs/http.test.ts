@@ -69,7 +69,7 @@ describe('jobs over HTTP', () => {
     assert.equal(status, 400);
     const { faults } = (json as unknown as { details: { faults: { path: string; message: string }[] } }).details;
     assert.deepEqual(faults.map(({ path }) => path).toSorted(), ['/do/agent', '/mised']);
-    assert.match(JSON.stringify(faults), /no agents; use say or command/);
+    assert.match(JSON.stringify(faults), /no agents; use say, command or item/);
     assert.match(JSON.stringify(faults), /did you mean missed/);
     const { json: late } = await put(host, 'tea', { at: '2020-01-01T00:00Z', do: DO });
     assert.match(JSON.stringify(late), /"path":"\/at","message":"is in the past"/);

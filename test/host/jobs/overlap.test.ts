@@ -72,7 +72,7 @@ describe('a due time beside an open run', () => {
 
   it('refuses a run by hand, and a run by hand counts as open', async (t) => {
     const { host, jobs, made } = await slowHost(t, { every: '1h' });
-    const api = jobsApi({ core: host.core, engine: host.engine, jobs, admit: () => {} });
+    const api = jobsApi({ workroom: { api: undefined }, core: host.core, engine: host.engine, jobs, admit: () => {} });
     await api.run('work', { caller: CALLER, keep: () => [] });
     await host.quiet();
 

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { slowToMigrate } from '../../support/disk/slow-migration.ts';
-import { noNotifySocket, notifySocket } from '../../support/process/notify-socket.ts';
+import { noNotifySocket, notifySocket } from '../../support/owners/notify-socket.ts';
 import { portProject, startSvc, svc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 

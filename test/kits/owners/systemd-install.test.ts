@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { underLoad } from '../../support/http/connection-load.ts';
-import { type BootedSystemd, bootSystemd, type Inside, nspawnMissing } from '../../support/process/booted-systemd.ts';
-import { layProject, lockfile } from '../../support/process/owned-project.ts';
+import { type BootedSystemd, bootSystemd, type Inside, nspawnMissing } from '../../support/owners/booted-systemd.ts';
+import { layProject, lockfile } from '../../support/owners/owned-project.ts';
 import { until } from '../../support/until.ts';
 
 const skip = nspawnMissing();

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { slowToMigrate } from '../../support/disk/slow-migration.ts';
-import { type BootedSystemd, bootSystemd, type Inside, nspawnMissing } from '../../support/process/booted-systemd.ts';
-import { layProject, lockfile } from '../../support/process/owned-project.ts';
+import { type BootedSystemd, bootSystemd, type Inside, nspawnMissing } from '../../support/owners/booted-systemd.ts';
+import { layProject, lockfile } from '../../support/owners/owned-project.ts';
 import { until } from '../../support/until.ts';
 
 const skip = nspawnMissing();

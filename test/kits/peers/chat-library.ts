@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../../bench/keeper.ts';
+import { run } from '../../bench/load/keeper.ts';
 import type { LifeEnd } from '../crash/kit/worker-life.ts';
 import type { Life } from '../platforms/kit/lives.ts';
 

@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Keeper } from '../../bench/keeper.ts';
+import type { Keeper } from '../../bench/load/keeper.ts';
 import { lives } from '../../support/process/supervised.ts';
 import { until } from '../../support/until.ts';
 

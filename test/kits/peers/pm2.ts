@@ -1,7 +1,7 @@
 // PM2 from npm, each keeper with a PM2_HOME of its own. It asks nobody for its newest version and is linked to no dashboard.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Keeper, type KeptProgram, type Program, run } from '../../bench/keeper.ts';
+import { type Keeper, type KeptProgram, type Program, run } from '../../bench/load/keeper.ts';
 import { foregroundArgs } from '../../support/process/built-svc.ts';
 import { until } from '../../support/until.ts';
 import { endPeer, newFolder, type Peer, pidIn } from './peer.ts';

@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Keeper, SVC } from '../../bench/keeper.ts';
+import { type Keeper, SVC } from '../../bench/load/keeper.ts';
 import { newFolder, type Peer } from './peer.ts';
 import { comparePlatforms } from './platforms.ts';
 import { installPm2 } from './pm2.ts';

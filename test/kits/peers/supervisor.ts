@@ -1,11 +1,17 @@
 // The rows of the comparison: what is measured for `npm run bench -- supervisor`, for any keeper. Peers keep up the host in the foreground,
 // which is what their users give them to run; the baseline is then that, started by hand.
 import { type Connections, connectionsOver, RESTARTS, type Restart } from '../../bench/connections.ts';
-import { foregroundByHand, type HostProject, restartItself, workerByHand } from '../../bench/host-project.ts';
-import type { Keeper, KeptHost } from '../../bench/keeper.ts';
-import { idleMemory, recovery, startToReady, statusRoundTrip, withHost } from '../../bench/kept-host.ts';
-import { crashLoops, jsonSpeed, lostLastWords, memoryOverRestarts, printSpeed } from '../../bench/kept-programs.ts';
-import { rounded } from '../../bench/report.ts';
+import { foregroundByHand, type HostProject, restartItself, workerByHand } from '../../bench/load/host-project.ts';
+import type { Keeper, KeptHost } from '../../bench/load/keeper.ts';
+import { idleMemory, recovery, startToReady, statusRoundTrip, withHost } from '../../bench/load/kept-host.ts';
+import {
+  crashLoops,
+  jsonSpeed,
+  lostLastWords,
+  memoryOverRestarts,
+  printSpeed,
+} from '../../bench/load/kept-programs.ts';
+import { rounded } from '../../bench/load/report.ts';
 import { spareReady } from '../../bench/supervisor.ts';
 
 export interface Cell {

@@ -1,7 +1,7 @@
 // supervisord from Debian's package, unpacked into a folder: no service is installed, none of the machine's is touched.
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Keeper, run } from '../../bench/keeper.ts';
+import { type Keeper, run } from '../../bench/load/keeper.ts';
 import { foregroundArgs } from '../../support/process/built-svc.ts';
 import { until } from '../../support/until.ts';
 import { endPeer, newFolder, type Peer, pidIn } from './peer.ts';

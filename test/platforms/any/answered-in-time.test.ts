@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { type OpenLoopResult, type Post, sendAtRate } from '../../bench/open-loop.ts';
+import { type OpenLoopResult, type Post, sendAtRate } from '../../bench/load/open-loop.ts';
+import { startFakes } from '../../bench/load/platform-fakes.ts';
 import { ACCOUNTS, deliveryOf, type Source, sourcesOf } from '../../bench/platform-deliveries.ts';
-import { startFakes } from '../../bench/platform-fakes.ts';
 import { FakeOneBot } from '../../support/fake-platforms/onebot11.ts';
 import { runningHost } from '../../support/hosts/running-host.ts';
 import { until } from '../../support/until.ts';

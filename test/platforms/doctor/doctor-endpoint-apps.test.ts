@@ -1,9 +1,9 @@
 // `svc doctor --endpoint` of Slack and GitHub: tokens, scopes, webhooks and their last deliveries, by reading alone.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { ask, PUBLIC, told } from '../../support/commands/doctor-endpoint.ts';
 import { FakeGithub } from '../../support/fake-platforms/github.ts';
 import { FakeSlack } from '../../support/fake-platforms/slack.ts';
-import { ask, PUBLIC, told } from '../../support/hosts/doctor-endpoint.ts';
 import type { Ended } from '../../support/svc-command.ts';
 
 const SECRET = `0123456789abcdef-${'s'.repeat(20)}`;

@@ -1,8 +1,8 @@
 // `svc doctor --endpoint` for accounts of discord: what Discord tells of them, and that nothing is changed by asking.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { ask, PUBLIC, told } from '../../support/commands/doctor-endpoint.ts';
 import { FakeDiscord } from '../../support/fake-platforms/discord.ts';
-import { ask, PUBLIC, told } from '../../support/hosts/doctor-endpoint.ts';
 
 async function start(t: TestContext) {
   const platform = await FakeDiscord.start(t);

@@ -1,8 +1,8 @@
 // `svc doctor --endpoint` for accounts of line: what LINE tells of them, and that nothing is changed by asking.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { ask, PUBLIC, told } from '../../support/commands/doctor-endpoint.ts';
 import { FakeLine } from '../../support/fake-platforms/line.ts';
-import { ask, PUBLIC, told } from '../../support/hosts/doctor-endpoint.ts';
 
 async function start(t: TestContext) {
   const platform = await FakeLine.start(t);

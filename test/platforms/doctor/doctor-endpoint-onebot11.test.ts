@@ -1,8 +1,8 @@
 // `svc doctor --endpoint` of OneBot: which bot the implementation has and how it is, by reading alone.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { ask, told } from '../../support/commands/doctor-endpoint.ts';
 import { FakeOneBot, type FakeOneBotOptions } from '../../support/fake-platforms/onebot11.ts';
-import { ask, told } from '../../support/hosts/doctor-endpoint.ts';
 
 const start = async (t: TestContext, change: object = {}, options: FakeOneBotOptions = {}) => {
   const fake = await FakeOneBot.start(t, options);

@@ -2,13 +2,13 @@
 // those of the host.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { ask, told, web } from '../../support/commands/doctor-endpoint.ts';
 import { FakeDiscord } from '../../support/fake-platforms/discord.ts';
 import { FakeGithub } from '../../support/fake-platforms/github.ts';
 import { FakeLine } from '../../support/fake-platforms/line.ts';
 import { FakeOneBot } from '../../support/fake-platforms/onebot11.ts';
 import { FakeSlack } from '../../support/fake-platforms/slack.ts';
 import { FakeTelegram } from '../../support/fake-platforms/telegram.ts';
-import { ask, told, web } from '../../support/hosts/doctor-endpoint.ts';
 import { TlsFronts } from '../../support/http/tls-fronts.ts';
 
 const SECRET = `0123456789abcdef-${'s'.repeat(20)}`;

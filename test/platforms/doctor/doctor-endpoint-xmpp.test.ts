@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { passwordOf, prosody, prosodyMissing } from '../../support/accounts/prosody.ts';
 import { xmppAccount, xmppBot } from '../../support/accounts/xmpp-account.ts';
 import { xmppPerson } from '../../support/accounts/xmpp-person.ts';
-import { ask, told } from '../../support/hosts/doctor-endpoint.ts';
+import { ask, told } from '../../support/commands/doctor-endpoint.ts';
 import { until } from '../../support/until.ts';
 
 const ROOM = 'team@rooms.localhost';

@@ -1,9 +1,9 @@
 // `svc doctor --endpoint`: the built command asks fake platforms about accounts, without a running host, and changes nothing there.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { ask, PUBLIC, reportOf, told, web } from '../../support/commands/doctor-endpoint.ts';
 import { FakeTelegram } from '../../support/fake-platforms/telegram.ts';
 import { freePort } from '../../support/free-port.ts';
-import { ask, PUBLIC, reportOf, told, web } from '../../support/hosts/doctor-endpoint.ts';
 import { selfSigned } from '../../support/http/self-signed.ts';
 import { scriptedIrc } from '../../support/irc/scripted-irc.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { controlStandIn } from '../../support/hosts/control-stand-in.ts';
+import { controlStandIn } from '../../support/commands/control-stand-in.ts';
 import { portProject, startSvc, svc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { launchdLabel } from '../../../supervisor/cli/service/names.ts';
-import { type Dictionary, launchdFaults, parsePlist } from '../../support/process/plist.ts';
+import { type Dictionary, launchdFaults, parsePlist } from '../../support/owners/plist.ts';
 import { type StandIn, standIn } from '../../support/stand-in.ts';
 import { type Ended, portProject, svc } from '../../support/svc-command.ts';
 import type { Cleanup, TemporaryProject } from '../../support/temporary-project.ts';

@@ -8,7 +8,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { WORKER_SOCKET } from '../../../shared/files/paths.ts';
 import { WriterCore } from '../../../worker/database/sqlite/writer-core.ts';
 import { receiveItem } from '../../../worker/inbox/inbox-store.ts';
-import { controlStandIn, standInAt } from '../../support/hosts/control-stand-in.ts';
+import { controlStandIn, standInAt } from '../../support/commands/control-stand-in.ts';
 import { portProject, startSvc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 

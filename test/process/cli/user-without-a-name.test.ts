@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process';
 import { chownSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { otherUserMissing } from '../../support/owners/other-user.ts';
 import { CLI } from '../../support/process/built-svc.ts';
-import { otherUserMissing } from '../../support/process/other-user.ts';
 import { type Ended, portProject, untilReady } from '../../support/svc-command.ts';
 
 const NOBODY_KNOWS = 12_345;

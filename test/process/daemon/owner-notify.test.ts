@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { noNotifySocket, notifySocket } from '../../support/process/notify-socket.ts';
+import { noNotifySocket, notifySocket } from '../../support/owners/notify-socket.ts';
 import { standIn } from '../../support/stand-in.ts';
 import { portProject, type StartedSvc, startSvc, svc } from '../../support/svc-command.ts';
 import type { TemporaryProject } from '../../support/temporary-project.ts';

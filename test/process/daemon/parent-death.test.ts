@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { WITHOUT_SETPRIV } from '../../support/owners/without-setpriv.ts';
 import { bundlePrograms } from '../../support/process/bundle.ts';
+import { fixtureProgram } from '../../support/process/fixture-programs.ts';
 import { hasBlocked, lives, startSupervisor } from '../../support/process/supervised.ts';
-import { WITHOUT_SETPRIV } from '../../support/process/without-setpriv.ts';
 import { portProject, startSvc, svc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 
@@ -38,10 +39,7 @@ const WORKERS = ['ignores-disconnect', 'blocks-its-loop-always'] as const;
 let programs: ReadonlyMap<string, string>;
 
 before(async () => {
-  programs = await bundlePrograms([
-    'supervisor/main.ts',
-    ...WORKERS.map((name) => `test/support/fixture-programs/${name}.ts`),
-  ]);
+  programs = await bundlePrograms(['supervisor/main.ts', ...WORKERS.map(fixtureProgram)]);
 });
 
 /** Kills one process, and waits for the end of another. */

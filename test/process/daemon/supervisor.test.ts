@@ -2,22 +2,19 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
+import { WITHOUT_SETPRIV } from '../../support/owners/without-setpriv.ts';
 import { deadSocket } from '../../support/process/dead-socket.ts';
+import { fixtureNames } from '../../support/process/fixture-programs.ts';
 import { overWorkers } from '../../support/process/fixture-workers.ts';
 import { hasBlocked, lives } from '../../support/process/supervised.ts';
 import { assertReplays } from '../../support/process/trace.ts';
-import { WITHOUT_SETPRIV } from '../../support/process/without-setpriv.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
-const supervise = overWorkers<string>(
-  readdirSync(new URL('../../support/fixture-programs/', import.meta.url))
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => basename(name, '.ts')),
-);
+const supervise = overWorkers<string>(fixtureNames());
 
 /** A loop of 51 that is deferred: three starts within a window, which has to be longer the busier the machine is. */
 async function deferred(t: TestContext) {

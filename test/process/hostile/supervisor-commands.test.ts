@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { identify } from '../../../shared/process/process-identity.ts';
 import { smallDiskMissing } from '../../support/disk/small-disk.ts';
-import { OTHER_USER, otherUserMissing } from '../../support/process/other-user.ts';
+import { OTHER_USER, otherUserMissing } from '../../support/owners/other-user.ts';
 import { ask, lives } from '../../support/process/supervised.ts';
 import { type Ended, portProject, startSvc, svc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { limitFiles } from '../../support/disk/limit-files.ts';
 import { fillDisk, type SmallDisk, smallDisk, smallDiskMissing } from '../../support/disk/small-disk.ts';
 import { freePort } from '../../support/free-port.ts';
-import { OTHER_USER, otherUserMissing } from '../../support/process/other-user.ts';
+import { OTHER_USER, otherUserMissing } from '../../support/owners/other-user.ts';
 import { lives, type Supervised, startSupervisor } from '../../support/process/supervised.ts';
 import { svc } from '../../support/svc-command.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';

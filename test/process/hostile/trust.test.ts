@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { OTHER_USER, otherUserMissing } from '../../support/process/other-user.ts';
+import { OTHER_USER, otherUserMissing } from '../../support/owners/other-user.ts';
 import { lives } from '../../support/process/supervised.ts';
 import { portProject, startSvc, svc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';

@@ -12,7 +12,7 @@ const LINES = Array.from({ length: 2_000 }, (_, index) => index + 1);
 let program: string;
 
 before(async () => {
-  program = (await bundlePrograms(['test/support/fixture-programs/last-words.ts'])).get('last-words') ?? '';
+  program = (await bundlePrograms(['test/support/fixture-programs/ending/last-words.ts'])).get('last-words') ?? '';
 });
 
 /** Resolves with code and signal. */

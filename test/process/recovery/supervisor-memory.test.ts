@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { freePort } from '../../support/free-port.ts';
 import { bundlePrograms } from '../../support/process/bundle.ts';
+import { fixtureProgram } from '../../support/process/fixture-programs.ts';
 import { type Supervised, startSupervisor } from '../../support/process/supervised.ts';
 import { until } from '../../support/until.ts';
 
@@ -23,9 +24,7 @@ const LET_GO_MS = 30_000;
 let programs: ReadonlyMap<string, string>;
 
 before(async () => {
-  programs = await bundlePrograms(
-    ['counts-its-objects', 'listens'].map((name) => `test/support/fixture-programs/${name}.ts`),
-  );
+  programs = await bundlePrograms(['counts-its-objects', 'listens'].map(fixtureProgram));
 });
 
 describe('restarts', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { OTHER_USER, otherUserMissing } from '../../support/process/other-user.ts';
+import { OTHER_USER, otherUserMissing } from '../../support/owners/other-user.ts';
 import { portProject, startSvc, svc, untilReady } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 

@@ -30,6 +30,15 @@ const WEBHOOK_ADDRESS = {
   registers: true,
 };
 
+const CHECKPOINT = {
+  name: 'c1',
+  createdAt: '2026-01-02T00:00:00.000Z',
+  bytes: 5,
+  level: 'made',
+  verifiedAt: null,
+  fault: null,
+} as const;
+
 export const FULL_TOKEN = 'full-token-0123456789abcdef';
 export const DEMO_TOKEN = 'demo-token-0123456789abcdef';
 export const WEBHOOK_SECRET = 'webhook-secret-0123456789';
@@ -128,6 +137,8 @@ export function fakeHostPort({
     },
     ingress: {
       state: () => ingress,
+      status: async () => ({ ...ingress, quiet: true, parked: 0, waitingSends: 0, handlers: [], sends: [] }),
+      preview: async () => ({ items: [], jobs: [], tasks: [] }),
       // oxlint-disable-next-line max-params -- as the port says
       set: async ({ actor }, change, { isMeant = () => true }) => {
         if (!isMeant(ingress)) throw new SvcError('precondition_failed', 'another revision is there');
@@ -222,6 +233,14 @@ export function fakeHostPort({
       },
     },
     jobs: fakeJobs(calls),
+    checkpoints: {
+      list: async () => ({ checkpoints: [CHECKPOINT], running: null, last: null, failure: null, next: null }),
+      show: async () => CHECKPOINT,
+      create: async () => {
+        calls.push('checkpoints.create');
+        return { name: 'c2' };
+      },
+    },
     webhooks: {
       list: () => [WEBHOOK_ADDRESS],
       register: async (id) => {

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { JOBS_FILE } from '../../../shared/jobs/job.ts';
 import { createJobs } from '../../../worker/host/jobs.ts';
+import { WorkroomHost } from '../../../worker/host/workroom.ts';
 import type { Jobs } from '../../../worker/jobs/jobs.ts';
 import { type EngineHost, engineHost, type HostOptions } from './engine-host.ts';
 
@@ -30,6 +31,8 @@ export interface LedgerRow {
 export interface JobsHost {
   readonly host: EngineHost;
   readonly jobs: Jobs;
+  /** Of a host with `host.kind: workroom`. */
+  readonly workroom: WorkroomHost;
   readonly file: string;
   /** True once the process was killed at its point. */
   readonly isKilled: () => boolean;
@@ -57,13 +60,28 @@ export async function jobsHost(t: Test, options: JobsHostOptions = {}): Promise<
     mkdirSync(dirname(fileOf(host)), { recursive: true });
     writeFileSync(fileOf(host), text);
   };
+  let workroom: WorkroomHost | undefined;
   const started = engineHost(t, {
     ...options,
-    engine: { observer: { handled: () => jobs?.itemEnded() }, ...options.engine },
+    engine: {
+      observer: { handled: () => jobs?.itemEnded() },
+      workroom: (run) => workroom?.part(run) ?? {},
+      ...options.engine,
+    },
     isIdle: () => jobs?.isIdle !== false,
     async beforeStart(host) {
       if (options.jobs !== undefined) writeText(host, JSON.stringify({ version: 1, jobs: options.jobs }));
-      jobs = createJobs(host.core, host.engine, host.project.path);
+      const { runtime, timers } = host.engine;
+      const room = new WorkroomHost({
+        core: host.core,
+        config: () => runtime.loaded.config,
+        timers: () => timers,
+        paths: host.project.paths,
+        endpoint: (name) => name,
+      });
+      await room.open();
+      workroom = room;
+      jobs = createJobs(host.core, host.engine, { project: host.project.path, workroom: () => room.api });
       await jobs.start();
     },
     point(name, host) {
@@ -77,11 +95,12 @@ export async function jobsHost(t: Test, options: JobsHostOptions = {}): Promise<
     },
   });
   const host = await Promise.race([started, death]);
-  if (jobs === undefined) throw new Error('the host has no jobs');
+  if (jobs === undefined || workroom === undefined) throw new Error('the host has no jobs');
   const made = jobs;
   return {
     host,
     jobs: made,
+    workroom,
     file: fileOf(host),
     isKilled: () => isKilled,
     write: (entries, more = {}) => writeText(host, JSON.stringify({ version: 1, ...more, jobs: entries }, null, 2)),

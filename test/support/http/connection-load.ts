@@ -1,5 +1,5 @@
 // Connections at 200 a second to a host inside a booted machine, for as long as a story takes: none may be refused.
-import type { BootedSystemd } from '../process/booted-systemd.ts';
+import type { BootedSystemd } from '../owners/booted-systemd.ts';
 import { until } from '../until.ts';
 
 const BEGAN = '/tmp/load-began';

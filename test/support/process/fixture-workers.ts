@@ -2,6 +2,7 @@
 import { before } from 'node:test';
 import type { Cleanup } from '../temporary-project.ts';
 import { bundlePrograms } from './bundle.ts';
+import { fixtureProgram } from './fixture-programs.ts';
 import { type Supervised, type SupervisedOptions, startSupervisor } from './supervised.ts';
 
 export type Supervise<W extends string> = (t: Cleanup, worker: W, options?: Partial<SupervisedOptions>) => Supervised;
@@ -13,8 +14,7 @@ export function overWorkers<W extends string>(
 ): Supervise<W> {
   let programs: ReadonlyMap<string, string>;
   before(async () => {
-    const fixtures = workers.map((name) => `test/support/fixture-programs/${name}.ts`);
-    programs = await bundlePrograms(['supervisor/main.ts', ...fixtures]);
+    programs = await bundlePrograms(['supervisor/main.ts', ...workers.map(fixtureProgram)]);
   });
   return (t, worker, options = {}) =>
     startSupervisor(t, {

@@ -1,7 +1,8 @@
 // A Workroom over a real database file, its writer in this thread and its clock moved by the test.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { newRuntimeId } from '../../../shared/identifiers.ts';
+import { projectPaths } from '../../../shared/files/paths.ts';
+import { newRuntimeId, type ProjectId } from '../../../shared/identifiers.ts';
 import { noFailpoint } from '../../../shared/process/failpoints.ts';
 import { type Database, Sqlite } from '../../../shared/sqlite.ts';
 import type { Core } from '../../../worker/core/core.ts';
@@ -14,8 +15,10 @@ import { GroupingWriter, inlineRunner } from '../../../worker/database/writer.ts
 import { ManualClock } from '../../../worker/testing/manual-clock.ts';
 import type { WorkCommand } from '../../../worker/workroom/board/commands.ts';
 import type { Actor } from '../../../worker/workroom/board/model.ts';
+import type { Journal, JournalStore } from '../../../worker/workroom/journal/journal.ts';
 import type { Verified } from '../../../worker/workroom/journal/verify.ts';
-import { verifyDatabase } from '../../../worker/workroom/journal/verify-database.ts';
+import { type FilesBeside, verifyDatabase } from '../../../worker/workroom/journal/verify-database.ts';
+import { adoptProject, openJournal } from '../../../worker/workroom/open-journal.ts';
 import { type Outcome, Workroom, type WorkroomSettings } from '../../../worker/workroom/workroom.ts';
 import { type Cleanup, temporaryProject } from '../temporary-project.ts';
 
@@ -25,21 +28,39 @@ export const OPERATOR: Actor = { id: 'token:operator', member: undefined, isOper
 export const person = (member: string): Actor => ({ id: `member:${member}`, member, isOperator: false });
 
 export type Cut = 'before' | 'after';
+export const STORES: readonly JournalStore[] = ['database', 'file'];
 
 export interface Room {
   readonly workroom: Workroom;
   readonly core: Core;
   readonly clock: ManualClock;
   readonly file: string;
+  /** Segments and catalog of the file store. */
+  readonly files: FilesBeside;
+  readonly journal: Journal;
   /** Times of due rows that the service told of. */
   readonly dues: readonly number[];
   do(actor: Actor, command: WorkCommand, id?: string): Promise<Outcome>;
   verify(): Verified;
+  /** As a stop of the host does. */
+  close(): Promise<void>;
+  /** Lets go of the files in the middle of what is under way. */
+  kill(): void;
+}
+
+export interface RoomOptions {
+  readonly cut?: (() => Cut | undefined) | undefined;
+  readonly store?: JournalStore;
+  /** The project of an earlier room: opened again. */
+  readonly path?: string;
+  readonly sealedBytes?: number;
+  readonly point?: Core['point'];
 }
 
 /** `cut` says where the next commit loses its process: before it, or after it and before its answer. */
-export async function openRoom(t: Cleanup, cut: () => Cut | undefined = () => undefined): Promise<Room> {
-  const { path } = temporaryProject(t);
+export async function openRoom(t: Cleanup, options: RoomOptions = {}): Promise<Room> {
+  const { cut = () => undefined, store = 'database', point = noFailpoint, sealedBytes } = options;
+  const path = options.path ?? temporaryProject(t).path;
   const file = join(path, '.svc', 'data.sqlite');
   mkdirSync(join(path, '.svc'), { recursive: true });
   const clock = new ManualClock(Date.parse('2026-01-05T09:00:00Z'));
@@ -57,34 +78,47 @@ export async function openRoom(t: Cleanup, cut: () => Cut | undefined = () => un
     },
   };
   const reader = new SqliteReader(() => openReadOnly(file));
-  t.after(() => {
+  const { workroomJournal: folder, workroomCatalog: catalogFile } = projectPaths(path);
+  const files = { folder, catalogFile, isLive: true };
+  const known = await loadProjectState(writer, reader);
+  const projectId = ((await adoptProject({ reader, writer }, folder, known.projectId)) ?? known.projectId) as ProjectId;
+  const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const core: Core = { runtimeId: newRuntimeId(), projectId, clock, writer, reader, log: silent, point };
+  const sealed = sealedBytes === undefined ? {} : { sealedBytes };
+  const journal = await openJournal({ core, store, folder, catalogFile, reminding: SETTINGS, ...sealed });
+  let closed: Promise<void> | undefined;
+  const kill = (): void => {
+    closed ??= Promise.resolve();
     reader.close();
     writerCore.close();
-  });
-  const { projectId } = await loadProjectState(writer, reader);
-  const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-  const core: Core = { runtimeId: newRuntimeId(), projectId, clock, writer, reader, log: silent, point: noFailpoint };
+  };
+  const close = (): Promise<void> => {
+    closed ??= journal.stop().finally(kill);
+    return closed;
+  };
+  t.after(() => close().catch(() => {})); // tests end with damaged journals too
   const dues: number[] = [];
-  const workroom = new Workroom(
-    core,
-    () => SETTINGS,
-    (due) => dues.push(due),
-  );
+  const workroom = new Workroom(core, () => SETTINGS, { due: (at) => dues.push(at), journal });
   let commands = 0;
+  const ids = core.runtimeId;
   return {
     workroom,
     core,
     clock,
     file,
+    files,
+    journal,
     dues,
-    do: (actor, command, id = `test-${++commands}`) => workroom.do(command, { actor, command: { id, cause: null } }),
-    verify: () => withFile(file, (database) => verifyDatabase(database)),
+    do: (actor, command, id = `${ids}-${++commands}`) => workroom.do(command, { actor, command: { id, cause: null } }),
+    verify: () => withFile(file, (database) => verifyDatabase(database, undefined, files)),
+    close,
+    kill,
   };
 }
 
 /** A team on one board `web`: ann owns it, bob and cid work, eve reviews. */
-export async function teamRoom(t: Cleanup, cut?: () => Cut | undefined): Promise<Room> {
-  const room = await openRoom(t, cut);
+export async function teamRoom(t: Cleanup, options?: RoomOptions): Promise<Room> {
+  const room = await openRoom(t, options);
   await room.do(OPERATOR, { kind: 'board.add', board: 'web', name: 'Web site' });
   const roles = { ann: 'owner', bob: 'worker', cid: 'worker', eve: 'reviewer' } as const;
   for (const [member, role] of Object.entries(roles)) {

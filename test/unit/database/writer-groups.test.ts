@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Unit } from '../../../worker/database/unit.ts';
 import { GroupingWriter, type GroupRunner } from '../../../worker/database/writer.ts';
+import { ManualClock } from '../../../worker/testing/manual-clock.ts';
 
 /** Notes the names of each group and answers when it is let go. */
 class HeldRunner implements GroupRunner {
@@ -10,6 +11,7 @@ class HeldRunner implements GroupRunner {
   #answers: (() => void)[] = [];
 
   async open(): Promise<void> {}
+  async pin(): Promise<void> {}
   async close(): Promise<void> {}
 
   run(units: readonly Unit[]): ReturnType<GroupRunner['run']> {
@@ -55,5 +57,63 @@ describe('the groups of the writer', () => {
     assert.deepEqual(runner.groups, [names(8)]);
     runner.letGo();
     await done;
+  });
+});
+
+describe('a hold of the writer', () => {
+  it('begins once no group is under way, and hands none over until it ends', async () => {
+    const runner = new HeldRunner();
+    const writer = new GroupingWriter(runner);
+    const order: string[] = [];
+    const before = writer.commit({ name: 'before', statements: [] }).then(() => order.push('before'));
+    await turn();
+    let end = (): void => {};
+    const held = writer.hold(() => {
+      order.push('held');
+      return new Promise<void>((resolve) => (end = resolve));
+    });
+    await turn();
+    const after = commitAll(writer, names(200)).then(() => order.push('after'));
+    await turn();
+    assert.deepEqual(order, []);
+    runner.letGo();
+    await before;
+    await turn();
+    assert.deepEqual([order, runner.groups], [['before', 'held'], [['before']]]);
+    end();
+    await held;
+    while (runner.groups.flat().length < 201) {
+      await turn();
+      runner.letGo();
+    }
+    await after;
+    assert.deepEqual(runner.groups.flat(), ['before', ...names(200)]);
+  });
+
+  it('is given up after some seconds, also while it waits for a group, and tells its work', async () => {
+    const runner = new HeldRunner();
+    const clock = new ManualClock(0);
+    const writer = new GroupingWriter(runner, {}, clock);
+    const signals: AbortSignal[] = [];
+    const hanging = writer.hold((signal) => {
+      signals.push(signal);
+      return new Promise(() => {});
+    });
+    const next = writer.hold(async () => 'the next');
+    const unit = writer.commit({ name: 'queued', statements: [] });
+    await turn();
+    clock.moveTo(5_000);
+    await assert.rejects(hanging, { code: 'timeout' });
+    assert.equal(signals[0]?.aborted, true);
+    assert.equal(await next, 'the next');
+    await turn();
+
+    const waiting = writer.hold(async () => assert.fail('the group is under way'));
+    await turn();
+    clock.moveTo(10_000);
+    await assert.rejects(waiting, { code: 'timeout' });
+    runner.letGo();
+    await unit;
+    assert.deepEqual(runner.groups, [['queued']]);
   });
 });

@@ -76,9 +76,29 @@ const FAULTS: readonly (readonly [string, string, RegExp])[] = [
   [
     'an agent',
     fileWith({ ...JOB, do: { agent: {} } }),
-    /do\.agent is not there yet: this version of svc has no agents; use say or command/,
+    /do\.agent is not there yet: this version of svc has no agents; use say, command or item/,
   ],
-  ['an item', fileWith({ ...JOB, do: { item: {} } }), /do\.item is not there yet: use command with a line such as/],
+  ['an item without a board', fileWith({ ...JOB, do: { item: { title: 'a' } } }), /do\.item needs the key board/],
+  [
+    'an item on a board of nobody',
+    fileWith({ ...JOB, do: { item: { board: 'Web', title: 'a' } } }),
+    /do\.item\.board must be the id of a board/,
+  ],
+  [
+    'an item with a misspelt key',
+    fileWith({ ...JOB, do: { item: { board: 'web', title: 'a', asign: 'ann' } } }),
+    /do\.item\.asign is not a key here; did you mean assign\?/,
+  ],
+  [
+    'an item with a long title',
+    fileWith({ ...JOB, do: { item: { board: 'web', title: 'x'.repeat(513) } } }),
+    /do\.item\.title must have at most 512 bytes/,
+  ],
+  [
+    'an item with a deadline that is no duration',
+    fileWith({ ...JOB, do: { item: { board: 'web', title: 'a', due: 'soon' } } }),
+    /do\.item\.due must be a duration of 1m to 366d/,
+  ],
   [
     'a place without conversation',
     fileWith({ ...JOB, do: { say: { to: { endpoint: 'a' }, text: 'b' } } }),
@@ -147,6 +167,7 @@ describe('a jobs file', () => {
         },
         { id: 'c', every: '15m', from: '2026-12-01T00:00Z', do: SAY },
         { id: 'd', cron: '@daily', do: SAY },
+        { id: 'e', cron: '@weekly', do: { item: { board: 'web', title: 'Renew', assign: 'ann', due: '3d' } } },
       ],
     });
     const Ajv = loadAjv();

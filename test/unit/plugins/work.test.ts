@@ -50,6 +50,29 @@ describe('a line after /work', () => {
       assert.deepEqual(asked.kind === 'command' ? asked.command : asked, expected);
     });
 
+  it('takes the item of the card that it replies to, unless it names another', () => {
+    const reply = { ...at, card: 'web-7' };
+    const kinds = (line: string) => {
+      const asked = readLine(line, reply);
+      return asked.kind === 'command' ? asked.command : asked;
+    };
+    assert.deepEqual(kinds('take'), { kind: 'take', item: 'web-7' });
+    assert.deepEqual(kinds('take 8'), { kind: 'take', item: 'web-8' });
+    assert.deepEqual(kinds('comment 8 of 9'), { kind: 'comment', item: 'web-7', text: '8 of 9' });
+    assert.deepEqual(kinds('comment web-8 of 9'), { kind: 'comment', item: 'web-8', text: 'of 9' });
+    assert.deepEqual(kinds('assign bob'), { kind: 'assign', item: 'web-7', member: 'bob' });
+    assert.deepEqual(kinds('due none'), { kind: 'due', item: 'web-7', due: null });
+    assert.deepEqual(kinds('unblock b2'), { kind: 'unblock', item: 'web-7', blocker: 'b2' });
+    assert.deepEqual(kinds('ask ann Which?'), {
+      kind: 'block',
+      item: 'web-7',
+      blocker: 'human_input',
+      by: 'ann',
+      reason: 'Which?',
+    });
+    assert.equal(kinds('take it').kind, 'fault');
+  });
+
   for (const line of [
     'take',
     'take seven',
@@ -97,6 +120,35 @@ describe('work in a chat', () => {
       '**web-1** Home page (done, bob)',
       'Done: **web-1** Home page (done, bob)',
     ]);
+  });
+
+  it('leaves the id out in a reply to a card, over a restart, and in a reply to what was told', async () => {
+    const bot = await startBoard();
+    const card = (nth: number): string | undefined => bot.messages('web').at(nth)?.id;
+    const [ann, bob] = ['ann', 'bob'].map((name) => bot.person(name, { in: 'web' }));
+    await ann?.says('/work new Home page');
+    await ann?.says('/work new Imprint');
+    await bot.restart();
+    await bob?.says('/work take', { replyTo: card(0) });
+    await bob?.says('/work comment 2 of 9 pages are done', { replyTo: card(0) });
+    await bob?.says('/work block external waiting for DNS', { replyTo: card(2) });
+    await ann?.says('/work unblock', { replyTo: card(-1) });
+    await bob?.says('/work take 2', { replyTo: card(0) });
+    const items = await bot.items();
+    const shown = items.map(({ id, state, comments }) => [id, { state, comments: comments.map(({ text }) => text) }]);
+    assert.deepEqual(Object.fromEntries(shown), {
+      'web-1': { state: 'active', comments: ['2 of 9 pages are done'] },
+      'web-2': { state: 'active', comments: [] },
+    });
+  });
+
+  it('needs the id in a reply to another message', async () => {
+    const bot = await startBoard();
+    await bot.person('ann', { in: 'web' }).says('/work new Home page');
+    await bot.person('ann', { in: 'web' }).says('/work list');
+    await bot.person('bob', { in: 'web' }).says('/work take', { replyTo: bot.messages('web').at(-1)?.id });
+    await bot.person('bob', { in: 'web' }).says('/work take', { replyTo: 'of-somebody' });
+    assert.deepEqual(bot.shown('web').slice(-2), ['Usage: /work take \\<item\\>', 'Usage: /work take \\<item\\>']);
   });
 
   it('says why a press or a line is refused, and how a stranger joins', async () => {

@@ -12,6 +12,8 @@ import { deaths } from './0010-deaths.ts';
 import { causes } from './0011-causes.ts';
 import { jobRuns } from './0012-job-runs.ts';
 import { workroom } from './0013-workroom.ts';
+import { workroomFiles } from './0014-workroom-files.ts';
+import { restores } from './0015-restores.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -36,4 +38,6 @@ export const MIGRATIONS: readonly Migration[] = [
   causes,
   jobRuns,
   workroom,
+  workroomFiles,
+  restores,
 ];

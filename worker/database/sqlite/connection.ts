@@ -1,8 +1,10 @@
 // Opens connections to the project's SQLite file. No other code opens a `*.sqlite` file. Closing any descriptor of the file drops the POSIX locks of
 // all connections of this process.
 import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { refuseLostHistory } from '../../../shared/files/lost-history.ts';
 import { type Database, Sqlite } from '../../../shared/sqlite.ts';
+import { logOf } from './wal/log-file.ts';
 
 /** Other programs have the lock only by mistake. Readiness must report that within two seconds. */
 const WRITER_BUSY_MS = 800;
@@ -13,6 +15,9 @@ const READER_BUSY_MS = 200;
  * A page of 4 KiB, SQLite's default, holds one delivery of 2 KB; a page of 8 KiB holds three. The WAL takes two system calls for each changed page.
  */
 const PAGE_BYTES = 8_192;
+
+/** SQLite cuts a longer WAL down when it restarts it. A copy of the database lets the WAL grow far beyond its usual 16 MB. */
+const LONGEST_EMPTY_LOG_BYTES = 64 * 1_048_576;
 
 /** SHA-256 of a text in lower-case hex, for statements that continue a hash chain. PostgreSQL has a function of its own. */
 const sha256 = (text: unknown): string => hash('sha256', String(text), 'hex');
@@ -28,7 +33,9 @@ export function openWritable(file: string, busyMs = WRITER_BUSY_MS): Database {
     database.pragma('foreign_keys = ON');
     database.pragma('recursive_triggers = ON');
     database.pragma('wal_autocheckpoint = 0'); // svc starts checkpoints itself, to see their errors
+    database.pragma(`journal_size_limit = ${LONGEST_EMPTY_LOG_BYTES}`);
     database.pragma('trusted_schema = OFF');
+    database.pragma('secure_delete = FAST'); // erased words do not stay in free bytes of a page
     database.pragma('wal_checkpoint(NOOP)'); // throws if SQLite could open the file only for reading
     database.function('svc_sha256', { deterministic: true }, sha256);
     return database;
@@ -60,6 +67,30 @@ export function openReadOnly(file: string, busyMs = READER_BUSY_MS): Database {
   const database = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: busyMs });
   database.pragma('query_only = ON');
   return database;
+}
+
+/**
+ * A connection that copies the database of a running or a stopped host. Beside a database without a WAL a read-only connection would leave an empty
+ * one behind.
+ */
+export function openToCopy(file: string): Database {
+  if (existsSync(logOf(file))) return openReadOnly(file);
+  refuseLostHistory(file);
+  const database = new Sqlite(file, { fileMustExist: true, timeout: READER_BUSY_MS });
+  database.pragma('query_only = ON');
+  return database;
+}
+
+/** A copy that nobody else has open, as one file: it gets no WAL. */
+export function openCopy(file: string): Database {
+  const database = new Sqlite(file, { fileMustExist: true });
+  try {
+    database.pragma('journal_mode = DELETE');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 /** The SQLite result code of an error, such as `SQLITE_FULL`; undefined for any other error. */

@@ -66,6 +66,12 @@ export class EarlyWriter implements GroupRunner {
     return answer;
   }
 
+  async pin(maxBytes: number | undefined): Promise<void> {
+    await this.#opening;
+    if (this.#thread !== undefined) return this.#thread.pin(maxBytes);
+    this.#here.pin(maxBytes);
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await this.#takingOver;
@@ -91,6 +97,7 @@ export class EarlyWriter implements GroupRunner {
     }
     this.#isLogMended = this.#here.close();
     this.#thread = thread;
+    await thread.pin(this.#here.pinnedBytes).catch(() => {}); // the thread has ended: its next group reports it
   }
 
   /** Read when the thread opens the file: the main thread commits groups until then. */

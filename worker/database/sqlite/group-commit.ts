@@ -14,6 +14,8 @@ export interface GroupAnswer {
   readonly head: number;
   /** The WAL had been removed or altered, and its content is safe again. */
   readonly isLogMended?: boolean;
+  /** The WAL grew beyond the limit of its pin: checkpoints run again. */
+  readonly isPinBroken?: boolean;
 }
 
 class Refused extends Error {

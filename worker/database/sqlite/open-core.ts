@@ -39,6 +39,14 @@ export class OpenCore {
     return this.#core.syncedBytes;
   }
 
+  get pinnedBytes(): number | undefined {
+    return this.#core.pinnedBytes;
+  }
+
+  pin(maxBytes: number | undefined): void {
+    this.#core.pin(maxBytes);
+  }
+
   /** Opens and migrates. Throws SvcError, or MigrationDue if `leavesMigrations` is set. */
   open(): void {
     this.#core.open();

@@ -96,17 +96,19 @@ export interface PackedAnswer {
   readonly answers: readonly (UnitAnswer | null)[];
   readonly head: number;
   readonly isLogMended: boolean;
+  readonly isPinBroken: boolean;
 }
 
-export const packAnswer = ({ answers, head, isLogMended = false }: GroupAnswer): PackedAnswer => ({
+export const packAnswer = ({ answers, head, isLogMended = false, isPinBroken = false }: GroupAnswer): PackedAnswer => ({
   answers: answers.map((answer) =>
     answer.kind === 'committed' && answer.rows.every((rows) => rows.length === 0) ? null : answer,
   ),
   head,
   isLogMended,
+  isPinBroken,
 });
 
-export function unpackAnswer({ answers, head, isLogMended }: PackedAnswer): GroupAnswer {
+export function unpackAnswer({ answers, head, isLogMended, isPinBroken }: PackedAnswer): GroupAnswer {
   const plain: UnitAnswer = { kind: 'committed', rows: [], head };
-  return { answers: answers.map((answer) => answer ?? plain), head, isLogMended };
+  return { answers: answers.map((answer) => answer ?? plain), head, isLogMended, isPinBroken };
 }

@@ -16,6 +16,8 @@
 //             process reads all anew.
 //   WRITER-8  No group is answered if another program wrote the database file. The file is reopened once an integrity check passes. Only checkpoints
 //             write the file, and the WAL tells whether one ran. A valid copy that was written over the file passes the check.
+//   WRITER-9  While the WAL is pinned no checkpoint runs to keep it short: a reader has an old snapshot, so each would sync and free nothing. A WAL
+//             beyond the limit of its pin breaks the pin.
 import { rmSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { noteHistory } from '../../../shared/files/lost-history.ts';
@@ -26,7 +28,7 @@ import { openWritable } from './connection.ts';
 import { type GroupAnswer, GroupCommit } from './group-commit.ts';
 import { NotedHistory } from './noted-history.ts';
 import { OpenFile } from './open-file.ts';
-import { cutUnsynced, emptyLog, forgetFailed, isLogLong, keepLogShort } from './wal/checkpoint.ts';
+import { cutUnsynced, emptyLog, forgetFailed, isLogLong, keepLogShort, logBytes } from './wal/checkpoint.ts';
 import { settleLeft } from './wal/left-log.ts';
 import { isLostNoted, logOf } from './wal/log-file.ts';
 import { LostWrites } from './wal/lost-writes.ts';
@@ -62,6 +64,9 @@ export class WriterCore {
   readonly #lost: LostWrites;
   /** Bytes of the database file that were synced. */
   #syncedBytes: number;
+  #pinnedBytes: number | undefined;
+  /** The next answer reports it. */
+  #isPinBroken = false;
 
   constructor(options: WriterCoreOptions) {
     this.#options = options;
@@ -80,6 +85,15 @@ export class WriterCore {
   /** Bytes that were synced before a failed write, for the next writer; undefined without a failed write. */
   get syncedBytes(): number | undefined {
     return this.#lost.any ? this.#syncedBytes : undefined;
+  }
+
+  /** WRITER-9. Undefined without a pin. */
+  get pinnedBytes(): number | undefined {
+    return this.#pinnedBytes;
+  }
+
+  pin(maxBytes: number | undefined): void {
+    this.#pinnedBytes = maxBytes;
   }
 
   /** Opens and migrates. Throws SvcError `schema_newer`, `database_corrupt`, `storage_unavailable`. Returns the connection. */
@@ -141,7 +155,7 @@ export class WriterCore {
     const database = this.open(units.every(isQuestion));
     const { file } = this.#options;
     try {
-      if (isLogLong(database)) this.#keepLogShort(database);
+      if (isLogLong(database) && !this.#isPinned(database)) this.#keepLogShort(database);
       this.#there.refuseUnlessThere(database);
       const answer = this.#group?.run(units);
       if (answer === undefined) throw gone(file);
@@ -151,12 +165,22 @@ export class WriterCore {
       if (!this.#log.isThere()) save(file, database); // also if the WAL was removed during the check
       this.#history.committed(answer.head);
       const isLogMended = this.#isLogMended;
+      const isPinBroken = this.#isPinBroken;
       this.#isLogMended = false;
-      return isLogMended ? { ...answer, isLogMended } : answer;
+      this.#isPinBroken = false;
+      return isLogMended || isPinBroken ? { ...answer, isLogMended, isPinBroken } : answer;
     } catch (error) {
       this.#abandon(database, error);
       throw explain(file, error);
     }
+  }
+
+  #isPinned(database: Database): boolean {
+    if (this.#pinnedBytes === undefined) return false;
+    if (logBytes(database) <= this.#pinnedBytes) return true;
+    this.#pinnedBytes = undefined;
+    this.#isPinBroken = true;
+    return false;
   }
 
   /** True if no answer has reported a repaired WAL yet. */

@@ -12,6 +12,7 @@ export type ToWriter =
   | { readonly kind: 'hello'; readonly id: number }
   | ({ readonly kind: 'open'; readonly id: number } & OpenWriter)
   | { readonly kind: 'group'; readonly id: number; readonly group: PackedGroup }
+  | { readonly kind: 'pin'; readonly id: number; readonly maxBytes: number | undefined }
   | { readonly kind: 'close'; readonly id: number };
 export type FromWriter =
   | AbortOrder
@@ -49,6 +50,9 @@ function serve(message: ToWriter): Exclude<FromWriter, AbortOrder> {
         return { kind: 'done', id: message.id, answer: undefined };
       case 'group':
         return { kind: 'done', id: message.id, answer: packAnswer(required().run(unpacker.unpack(message.group))) };
+      case 'pin':
+        required().pin(message.maxBytes);
+        return { kind: 'done', id: message.id, answer: undefined };
       case 'close':
         core?.close();
         forget();

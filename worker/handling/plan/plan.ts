@@ -185,6 +185,8 @@ export const dialogOwner = (endpoint: string, { conversation, user }: Arrival): 
 
 export function causeOf(row: InboxRow, payload: Payload | undefined, attempt: number): Cause {
   const { id, received_at: receivedAt, endpoint } = row;
+  if (payload?.kind === 'task' && payload.job !== undefined)
+    return { id, receivedAt, attempt, job: payload.job, chat: undefined };
   if (payload?.kind !== 'arrival') return { id, receivedAt, attempt, chat: undefined };
   const { arrival } = payload;
   const { user: person, conversation: place } = arrival;
@@ -201,7 +203,13 @@ export function causeOf(row: InboxRow, payload: Payload | undefined, attempt: nu
     id,
     receivedAt,
     attempt,
-    ...(payload.origin === 'job' ? { isOfJob: true } : {}),
-    chat: { user, conversation, endpoint, ...('message' in arrival ? { message: arrival.message } : {}) },
+    ...(payload.origin === 'job' ? { job: person.id.replace(/^job\//, '') } : {}),
+    chat: {
+      user,
+      conversation,
+      endpoint,
+      ...('message' in arrival ? { message: arrival.message } : {}),
+      ...('replyTo' in arrival && arrival.replyTo !== undefined ? { replyTo: arrival.replyTo } : {}),
+    },
   };
 }

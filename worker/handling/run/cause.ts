@@ -8,12 +8,20 @@ export interface Cause {
   readonly id: string;
   readonly receivedAt: number;
   readonly attempt: number;
-  /** A scheduled job runs this command. It counts as an operator. */
-  readonly isOfJob?: true;
-  /** The chat of an arrival. `message` is the platform's id of the message that was written, edited or pressed. */
-  readonly chat:
-    | { readonly user: User; readonly conversation: Conversation; readonly endpoint: string; readonly message?: string }
-    | undefined;
+  /** Id of the scheduled job that runs this. It counts as an operator. */
+  readonly job?: string;
+  readonly chat: Chat | undefined;
+}
+
+/** The chat of an arrival, with ids of the platform. */
+export interface Chat {
+  readonly user: User;
+  readonly conversation: Conversation;
+  readonly endpoint: string;
+  /** The message that was written, edited or pressed. */
+  readonly message?: string;
+  /** The message that it replies to. */
+  readonly replyTo?: string;
 }
 
 /** A key that is the same on each attempt, for ids and idempotency keys. */

@@ -2,8 +2,10 @@
 // because a later attempt would lose that effect.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Core } from '../../core/core.ts';
+import type { Reader } from '../../database/unit.ts';
 import { pluginEventType } from '../../events/event-types.ts';
 import type { FileSource } from '../../files/file-source.ts';
+import { readKeyOf } from '../../outbox/sent-message.ts';
 import type {
   Body,
   Button,
@@ -24,7 +26,7 @@ import type { Capability } from '../plan/capabilities.ts';
 import type { GenerationView } from '../plan/generation-view.ts';
 import { ANSWER_ACTION } from '../plan/routing.ts';
 import { checkEmoji, checkedContent, checkFile, checkMessage, checkTarget } from './body-shapes.ts';
-import { type Cause, callKey, coded, effectKey } from './cause.ts';
+import { type Cause, type Chat, callKey, coded, effectKey } from './cause.ts';
 import { type CellContext, cellContext } from './cells.ts';
 import { type OnceOptions, runOnce } from './once.ts';
 import type { Ask, Effect, Run } from './run.ts';
@@ -32,12 +34,14 @@ import type { RunEnd } from './run-end.ts';
 import type { RunPart, RunSurface } from './run-part.ts';
 import { listTasks } from './scheduled-tasks.ts';
 import type { StateTurns } from './state-turns.ts';
+import type { UnderWay } from './under-way.ts';
 
 export interface ContextDeps {
   readonly core: Core;
   readonly generation: GenerationView;
   readonly files: FileSource;
   readonly turns: StateTurns;
+  readonly underWay: UnderWay;
   /** Each line names the handler, its generation and the item. */
   readonly logger: (capability: Capability, of: { readonly generation: number; readonly item: string }) => Logger;
   /** Typing hints are sent at once and never retried. */
@@ -175,6 +179,10 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
       if (chat === undefined) throw coded('no_conversation', `${capability.id}: there is nobody to reply to: use send`);
       return send(chat.conversation, body, chat.conversation.kind === 'private');
     },
+    repliedTo: async () => {
+      open();
+      return chat === undefined ? undefined : repliedTo(core.reader, chat);
+    },
     ask: (dialog: { id: string }, given: Readonly<Record<string, unknown>> = {}) => {
       open();
       run.asks.push(askOf(generation, capability, { dialog: dialog.id, given }));
@@ -189,6 +197,15 @@ export function makeContext(deps: ContextDeps, of: ContextOf): Ctx & ChatCtx {
     },
   };
   return context as unknown as Ctx & ChatCtx; // the SDK's generic types are erased here; each method follows its declaration
+}
+
+async function repliedTo(
+  reader: Reader,
+  { endpoint, conversation: { id: conversation }, replyTo }: Chat,
+): Promise<MessageRef | undefined> {
+  if (replyTo === undefined) return undefined;
+  const sent = await readKeyOf(reader, { endpoint, conversation, message: replyTo });
+  return sent === undefined ? { endpoint, conversation, id: replyTo } : { sent };
 }
 
 /** Destination for a person: the private conversation if the platform has one, otherwise the conversation with that id. */
@@ -266,7 +283,7 @@ function laneOfTask(generation: GenerationView, id: string, data: unknown): stri
 /** A part that makes effects is a function of the run; others are the same for every run of the generation. */
 function partsOf(generation: GenerationView, run: Omit<RunSurface, 'isOperator'>): Readonly<Record<string, unknown>> {
   const user = run.cause.chat?.user;
-  const isOperator = run.cause.isOfJob === true || (user !== undefined && generation.commands.isOperator(user));
+  const isOperator = run.cause.job !== undefined || (user !== undefined && generation.commands.isOperator(user));
   const surface = { ...run, isOperator };
   return Object.fromEntries(
     run.capability.uses.map((name) => {

@@ -67,6 +67,7 @@ export async function runHandler(
     { background: true },
   );
   const ctx = makeContext(deps, { capability, cause, run, end, groups });
+  const over = deps.underWay.begin({ handler: capability.id, item: cause.id, since: deps.core.clock.now() });
   try {
     const result = await Promise.race([body(ctx, run), end.aborted]);
     run.closed = true;
@@ -75,6 +76,7 @@ export async function runHandler(
     run.closed = true;
     return { kind: 'failed', error: readableError(error) };
   } finally {
+    over();
     timer.cancel();
     end.close();
   }
@@ -145,7 +147,7 @@ async function commandInput(
   if (capability.spec.who === 'admin' && user?.admin !== true) throw userError(texts.adminsOnly);
   if (
     capability.spec.who === 'operator' &&
-    cause.isOfJob !== true &&
+    cause.job === undefined &&
     (user === undefined || !commands.isOperator(user))
   )
     throw userError(texts.operatorsOnly);

@@ -7,15 +7,24 @@ export const ingressRoutes = [
     method: 'GET',
     path: '/api/system/ingress',
     scope: 'demo',
-    summary: 'Whether deliveries are taken',
-    answers: { 200: 'Ingress' },
-    handle: ({ port, caller }) => {
+    summary: 'Whether deliveries are taken, and what still runs',
+    answers: { 200: 'IngressStatus' },
+    handle: async ({ port, caller }) => {
       const state = port.ingress.state();
+      const status = { ...(await port.ingress.status()), ...state };
       // The ETag is a digest that includes the reason. Only callers with full scope get it, or others could guess the reason from the
       // digest.
-      if (caller().scope !== 'full') return { status: 200, json: { ...state, reason: null, by: null } };
-      return { status: 200, json: state, headers: { ETag: tagOf(revisionOf(state)) } };
+      if (caller().scope !== 'full') return { status: 200, json: { ...status, reason: null, by: null } };
+      return { status: 200, json: status, headers: { ETag: tagOf(revisionOf(state)) } };
     },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/system/ingress/preview',
+    scope: 'full',
+    summary: 'What opening it would begin now',
+    answers: { 200: 'IngressPreview' },
+    handle: async ({ port }) => ({ status: 200, json: await port.ingress.preview() }),
   }),
   route({
     method: 'PUT',

@@ -2,7 +2,10 @@
 import {
   type ChatCtx,
   type Content,
+  type ConversationRef,
+  type Ctx,
   definePlugin,
+  type MessageRef,
   type Parts,
   type Rich,
   t,
@@ -14,8 +17,14 @@ import {
 import { buttonsOf, cardOf, lineOf, topicOf } from './cards.ts';
 import { readLine, USAGE } from './typed.ts';
 
+interface Shown {
+  readonly message: MessageRef;
+  readonly item: string;
+}
 type WorkCtx = ChatCtx & Pick<Parts, 'workroom'>;
 const TOPICS = ['assigned', 'blocked', 'unblocked', 'review', 'done', 'overdue', 'stuck'] as const;
+/** Cards that a conversation remembers. A reply to an older one names the item. */
+const MOST_CARDS = 100;
 const STATES = ['open', 'assigned', 'active', 'blocked', 'review', 'done', 'cancelled'];
 
 export const work = definePlugin({
@@ -28,6 +37,10 @@ export const work = definePlugin({
     }),
   },
   setup(p) {
+    const shown = p.state('cards', {
+      scope: 'conversation',
+      value: t.array(t.object({ message: t.string(), item: t.string() })),
+    });
     const press = p.action('do', { data: { act: t.string(), item: t.string() } }, (ctx, { act, item }) =>
       carryOut(ctx, { kind: act, item }),
     );
@@ -36,12 +49,32 @@ export const work = definePlugin({
       buttons: buttonsOf(item).map(({ label, act, style }) => press.button(label, { act, item: item.id }, style)),
     });
 
+    /** Notes which message shows which item, so that a reply to it may leave the id out. */
+    const note = async (ctx: Ctx, at: ConversationRef, { message, item }: Shown): Promise<void> => {
+      if (!('sent' in message)) return;
+      const cards = cardsOf(at);
+      const others = (await ctx.get(cards)) ?? [];
+      ctx.set(cards, [...others, { message: message.sent, item }].slice(-MOST_CARDS));
+    };
+    /** Threads of a conversation share its cards. */
+    const cardsOf = ({ endpoint, id }: ConversationRef) => shown.of({ endpoint, id });
+    const repliedCard = async (ctx: WorkCtx): Promise<string | undefined> => {
+      const message = await ctx.repliedTo();
+      if (message === undefined || !('sent' in message)) return undefined;
+      const cards = (await ctx.get(cardsOf(ctx.conversation))) ?? [];
+      return cards.find((one) => one.message === message.sent)?.item;
+    };
+    const reply = async (ctx: WorkCtx, item: WorkItem): Promise<undefined> => {
+      await note(ctx, ctx.conversation, { message: ctx.reply(card(item, ctx.now())), item: item.id });
+      return undefined;
+    };
+
     /** Runs a command, and shows what became of the item. */
-    const carryOut = async (ctx: WorkCtx, command: WorkCommand): Promise<Content> => {
+    const carryOut = async (ctx: WorkCtx, command: WorkCommand): Promise<Content | undefined> => {
       const outcome = await ctx.workroom.do(command);
       if (outcome.kind === 'refused') throw userError(await refusalText(ctx, outcome));
       const item = outcome.item === undefined ? undefined : await ctx.workroom.item(outcome.item);
-      return item === undefined ? { text: 'Done.' } : card(item, ctx.now());
+      return item === undefined ? { text: 'Done.' } : reply(ctx, item);
     };
 
     p.command(
@@ -58,7 +91,7 @@ export const work = definePlugin({
       },
       async (ctx, { what = '' }) => {
         const board = await ctx.workroom.board();
-        const asked = readLine(what, { board: board?.id, now: ctx.now() });
+        const asked = readLine(what, { board: board?.id, card: await repliedCard(ctx), now: ctx.now() });
         switch (asked.kind) {
           case 'fault':
             throw userError(asked.text);
@@ -68,7 +101,7 @@ export const work = definePlugin({
             const item = await ctx.workroom.item(asked.item);
             const isShown = item !== undefined && (await shownBoards(ctx)).includes(item.board);
             if (!isShown) throw userError(`There is no item ${asked.item} for you here.`);
-            return card(item, ctx.now());
+            return reply(ctx, item);
           }
           case 'join': {
             const outcome = await ctx.workroom.join(asked.code);
@@ -89,7 +122,8 @@ export const work = definePlugin({
       if (item === undefined || board === undefined) return;
       for (const { endpoint, conversation } of board.conversations) {
         const { buttons = [], text = '' } = card(item, ctx.now());
-        ctx.send({ endpoint, id: conversation }, { text: headed(topic, text), buttons });
+        const to = { endpoint, id: conversation };
+        await note(ctx, to, { message: ctx.send(to, { text: headed(topic, text), buttons }), item: item.id });
       }
     });
   },

@@ -15,6 +15,8 @@ export type Asked =
 export interface Place {
   /** The board of the conversation; undefined: it is bound to none. */
   readonly board: string | undefined;
+  /** The item of the card that the line replies to. */
+  readonly card?: string | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -57,10 +59,8 @@ export function readLine(line: string, place: Place): Asked {
   if (name === 'list') return { kind: 'list', filter: rest.trim() === '' ? 'all' : rest.trim().toLowerCase() };
   if (name === 'join') return rest.trim() === '' ? usage(name) : { kind: 'join', code: rest.trim() };
   if (name === 'new') return readNew(rest, place);
-  const [given, after] = firstWord(rest);
-  const item = itemOf(given, place);
+  const [item, text] = readItem(name, rest, place);
   if (item === undefined) return usage(name);
-  const text = after.trim();
   if (name === 'show') return { kind: 'show', item };
   if (ITEM_ONLY.includes(name)) return text === '' ? command(name, { item }) : usage(name);
   if (WITH_TEXT.includes(name) || name === 'comment') {
@@ -78,6 +78,17 @@ export function readLine(line: string, place: Place): Asked {
     return command('block', { item, blocker: 'human_input', by: memberOf(member), reason: question.trim() });
   }
   return readBlock(item, text, place);
+}
+
+/**
+ * The item, and what follows it. In a reply to a card the id may be left out. There a number that begins a text is part of the text: "comment 7 of 9
+ * are done".
+ */
+function readItem(name: string, rest: string, place: Place): readonly [item: string | undefined, text: string] {
+  const [given, after] = firstWord(rest);
+  const isText = place.card !== undefined && /^\d+$/.test(given) && (WITH_TEXT.includes(name) || name === 'comment');
+  const named = isText ? undefined : itemOf(given, place);
+  return named === undefined ? [place.card, rest.trim()] : [named, after.trim()];
 }
 
 function readNew(rest: string, { board }: Place): Asked {

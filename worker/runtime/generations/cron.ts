@@ -48,6 +48,16 @@ export class CronService {
     });
   }
 
+  /** True if the job does not run for this due time, since it is missed. */
+  isSkipped(capability: string, at: number): boolean {
+    const job = this.#jobs.get(`cron/${capability}`);
+    return job !== undefined && this.#isMissed(job, at);
+  }
+
+  #isMissed({ spec }: CronCapability, at: number): boolean {
+    return this.#core.clock.now() - at > LATE_MS && spec.missed === 'skip';
+  }
+
   /** Adds rows of new jobs and removes those of deleted jobs. A changed pattern or time zone starts anew. */
   async serve(generation: GenerationView): Promise<void> {
     this.#jobs = new Map(generation.capabilities.ofKind('cron').map((job) => [dueId(job), job]));
@@ -89,7 +99,7 @@ export class CronService {
     const { writer, clock } = this.#core;
     const job = this.#jobs.get(row.id);
     if (job === undefined) return false; // a row of another generation, corrected when that one serves
-    const missed = clock.now() - row.at > LATE_MS && job.spec.missed === 'skip';
+    const missed = this.#isMissed(job, row.at);
     const at = this.#next(this.#patternOf(job), clock.now());
     const next = at === undefined ? [] : [this.#row(job, at)];
     const unit = { name: 'cron.due', statements: [takeDue(row), ...next] };

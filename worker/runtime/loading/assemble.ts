@@ -240,7 +240,7 @@ export async function addHiddenPlugin(
     config: {},
     log,
     signal: candidate.abort.signal,
-    uses: [],
+    uses: plugin.uses ?? [], // it asks before it uses a part that the host may not have
     registered: candidate,
   });
   await plugin.setup(setup as never);

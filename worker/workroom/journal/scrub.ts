@@ -7,29 +7,18 @@ import { sql, statement } from '../../database/statement.ts';
 import { recordEvents } from '../../events/event-history.ts';
 import type { NewEvent } from '../../events/event-types.ts';
 import { readHead } from '../read-catalog.ts';
+import type { JournalSource } from './journal.ts';
 import { JournalCheck, type JournalFault } from './verify.ts';
 
 const SLICE = 500;
 
 /** Reads everything up to the head of now. What is committed meanwhile is left to the next proof. */
-export async function scrub(core: Core): Promise<Verification> {
+export async function scrub(core: Core, source: JournalSource): Promise<Verification> {
   const startedAt = core.clock.monotonic();
   const head = await readHead(core.reader);
   const check = new JournalCheck({ projectId: core.projectId, head, isMoving: true });
-  for (let after = 0; after < head.seq; ) {
-    const rows = await core.reader.all(
-      sql
-        .selectFrom('workroom_events')
-        .selectAll()
-        .where('seq', '>', after)
-        .where('seq', '<=', head.seq)
-        .orderBy('seq')
-        .limit(SLICE),
-    );
-    for (const row of rows) check.add(row);
-    after = rows.at(-1)?.seq ?? head.seq;
-    await turns(1);
-  }
+  await source.prove(check, { head, pause: () => turns(1) });
+  if (check.lacksWords) for (const row of await erasuresBehind(core, head.seq)) check.explain(row);
   check.endJournal();
   for (let after = ''; ; ) {
     const rows = await core.reader.all(
@@ -44,17 +33,27 @@ export async function scrub(core: Core): Promise<Verification> {
   const { faults } = check.end();
   const ms = Math.round(core.clock.monotonic() - startedAt);
   const at = new Date(core.clock.now()).toISOString();
-  await noteFaults(core, { faults, ms, seq: head.seq });
+  await noteFaults(core, { faults, ms, seq: head.seq, releases: check.releases });
   return { at, ...head, ms, faults: faults.map((fault) => ({ ...fault })) };
 }
+
+const erasuresBehind = ({ reader }: Core, seq: number) =>
+  reader.all(
+    sql
+      .selectFrom('workroom_events')
+      .select(['kind', 'stream', 'data'])
+      .where('seq', '>', seq)
+      .where('kind', '=', 'text.erased'),
+  );
 
 interface Found {
   readonly faults: readonly JournalFault[];
   readonly seq: number;
   readonly ms: number;
+  readonly releases: ReadonlyMap<string, number>;
 }
 
-async function noteFaults(core: Core, { faults, ms, seq }: Found): Promise<void> {
+async function noteFaults(core: Core, { faults, ms, seq, releases }: Found): Promise<void> {
   const base = { at: core.clock.now(), runtimeId: core.runtimeId };
   const events: NewEvent[] =
     faults.length === 0
@@ -67,14 +66,6 @@ async function noteFaults(core: Core, { faults, ms, seq }: Found): Promise<void>
   for (const { fault, seq: place, stream } of faults)
     core.log.error({ fault, seq: place, stream }, 'the journal of the Workroom is damaged: svc workroom verify');
   // An operator has looked at the faults before a release.
-  const released = await core.reader.all(
-    sql
-      .selectFrom('workroom_events')
-      .select(({ fn }) => ['stream', fn.max('seq').as('seq')])
-      .where('kind', '=', 'stream.released')
-      .groupBy('stream'),
-  );
-  const releases = new Map(released.map((row) => [row.stream, row.seq]));
   const streams = faults.flatMap(({ stream, seq: place }) =>
     stream !== null && place > (releases.get(stream) ?? -1) ? [stream] : [],
   );

@@ -4,12 +4,15 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { readStatePlace } from '../../../shared/config/access.ts';
+import { projectPaths } from '../../../shared/files/paths.ts';
+import { refusePendingSwitch } from '../../../shared/recovery/pending-switch.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { openReadOnly } from '../../database/sqlite/connection.ts';
 import type { WorkroomEventsTable } from '../../database/tables.ts';
+import { projectOf } from '../files/open-files.ts';
 import type { Head } from '../read-catalog.ts';
 import { type HiddenEvent, JournalCheck, type Verified } from './verify.ts';
-import { verifyDatabase } from './verify-database.ts';
+import { type FilesBeside, verifyDatabase, verifyFiles } from './verify-database.ts';
 
 export type VerifyOptions = { readonly expect?: Head | undefined } & (
   | { readonly project: string; readonly environment: Readonly<Record<string, string | undefined>> }
@@ -19,24 +22,33 @@ export type VerifyOptions = { readonly expect?: Head | undefined } & (
 export async function verifyStored(options: VerifyOptions): Promise<Verified> {
   if ('file' in options) return verifyExport(options.file, options.expect);
   const { project, environment, expect } = options;
+  refusePendingSwitch(project);
   const { filename } = readStatePlace({ project, mode: 'development', environment });
   const file = resolve(project, filename);
-  if (!existsSync(file))
-    throw new SvcError('not_found', `there is no database at ${file}`, { hint: 'A start of the host makes one.' });
+  const { workroomJournal: folder, workroomCatalog: catalogFile } = projectPaths(project);
+  const files = { folder, catalogFile, isLive: existsSync(`${file}-shm`) };
+  if (!existsSync(file)) return verifyWithoutDatabase(file, files, expect);
   // A file without `-shm` is open nowhere. A connection would make one beside it, so a copy is read.
-  if (existsSync(`${file}-shm`)) return reading(file, expect);
-  const folder = mkdtempSync(join(tmpdir(), 'svc-verify-'));
+  if (files.isLive) return reading(file, files, expect);
+  const copies = mkdtempSync(join(tmpdir(), 'svc-verify-'));
   try {
-    const copy = join(folder, 'data.sqlite');
+    const copy = join(copies, 'data.sqlite');
     copyFileSync(file, copy);
     if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${copy}-wal`);
-    return reading(copy, expect);
+    return reading(copy, files, expect);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(copies, { recursive: true, force: true });
   }
 }
 
-function reading(file: string, expect: Head | undefined): Verified {
+function verifyWithoutDatabase(file: string, files: FilesBeside, expect: Head | undefined): Verified {
+  const projectId = projectOf(files.folder);
+  if (projectId === undefined)
+    throw new SvcError('not_found', `there is no database at ${file}`, { hint: 'A start of the host makes one.' });
+  return verifyFiles(files, projectId, expect);
+}
+
+function reading(file: string, files: FilesBeside, expect: Head | undefined): Verified {
   const database = openReadOnly(file);
   try {
     const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'workroom_events'").get() !== undefined;
@@ -44,7 +56,7 @@ function reading(file: string, expect: Head | undefined): Verified {
       throw new SvcError('not_found', 'this database is of an svc before the Workroom', {
         hint: 'start the host once, which brings it up to date',
       });
-    return verifyDatabase(database, expect);
+    return verifyDatabase(database, expect, files);
   } finally {
     database.close();
   }

@@ -1,6 +1,7 @@
 // Proves the journal: every event hashed again, in order, against the chain; every text against its digest; the catalog against the fold.
 // Works on rows alone, so that the host, the command line and a test use the same.
 import type { WorkroomEventsTable } from '../../database/tables.ts';
+import type { Reminding } from '../board/due-times.ts';
 import type { Fact, FactKind } from '../board/model.ts';
 import type { Head } from '../read-catalog.ts';
 import { type CatalogRow, catalogRow, type Entity, evolveOwn } from './catalog-rows.ts';
@@ -12,7 +13,8 @@ import { chainHash, digestOf, hashBeforeFirst, quoted, type SealedText, textDige
  * - `reordered`: an event stands at another one's place
  * - `foreign`: the chain begins for another project, or `expect` names another history
  * - `truncated`: the journal ends before its head
- * - `text_changed`, `text_missing`: the words of an event are not those that were hashed
+ * - `text_changed`: the words of an event are not those that were hashed
+ * - `text_missing`: words are gone, and no `text.erased` of their stream says so
  * - `catalog_differs`: what is shown is not the fold of the journal (all columns but `next_at`, which settings decide, and `quarantined`)
  */
 export type FaultKind =
@@ -44,12 +46,30 @@ export interface Verifying {
   readonly isMoving?: boolean;
   /** A head that somebody noted earlier. */
   readonly expect?: Head | undefined;
+  /** Called with the folds after this event: what a catalog of that moment shows. */
+  readonly watch?: { readonly seq: number; see(folds: ReadonlyMap<string, Entity>, hash: string): void } | undefined;
 }
 
 /** An event of which only the chain is known: of another board, in an export. */
 export type HiddenEvent = Pick<WorkroomEventsTable, 'seq' | 'digest' | 'hash'>;
 type Row = WorkroomEventsTable | HiddenEvent;
 const isWhole = (row: Row): row is WorkroomEventsTable => 'data' in row;
+
+/** A row of the catalog, folded anew. */
+export interface FoldedRow {
+  readonly row: CatalogRow;
+  readonly entity: Entity;
+  readonly appliedSeq: number;
+  readonly lastItem: number;
+}
+
+export interface BrokenEvent {
+  /** The number that it has by its place. */
+  readonly seq: number;
+  /** Undefined: unknown. */
+  readonly stream: string | undefined;
+  readonly event: WorkroomEventsTable | undefined;
+}
 
 type CatalogState = Pick<CatalogRow, 'stream' | 'kind' | 'data' | 'version' | 'updated_at'> & {
   readonly status: string | null;
@@ -77,7 +97,12 @@ export class JournalCheck {
   readonly #faults: JournalFault[] = [];
   readonly #streams = new Map<string, StreamState>();
   readonly #lastItems = new Map<string, number>();
-  #before: string;
+  /** Events without their words, until a `text.erased` of their stream names them. */
+  readonly #withoutWords = new Map<number, string>();
+  /** Last release of each stream. */
+  readonly releases = new Map<string, number>();
+  /** Undefined behind an event that cannot be read. */
+  #before: string | undefined;
   #seq = 0;
   #expected = false;
   #held: Row | undefined;
@@ -93,6 +118,26 @@ export class JournalCheck {
     this.#held = row;
   }
 
+  /** An event that is there and is not as it was written. What can still be read of it names its stream. */
+  addBroken({ seq, stream, event }: BrokenEvent): void {
+    if (this.#held !== undefined) this.#check(this.#held, undefined);
+    this.#held = undefined;
+    this.#fault('changed', seq, stream ?? event?.stream ?? null);
+    for (const damaged of [stream, event?.stream]) if (damaged !== undefined) this.#stateOf(damaged).isDamaged = true;
+    this.#seq = seq;
+    this.#before = undefined;
+  }
+
+  /** A fault that only the reader of a store can see. */
+  note(fault: FaultKind, seq: number, stream: string | null): void {
+    this.#fault(fault, seq, stream);
+    if (stream !== null) this.#stateOf(stream).isDamaged = true;
+  }
+
+  isDamaged(stream: string): boolean {
+    return this.#streams.get(stream)?.isDamaged === true;
+  }
+
   /** Ends the journal. Then `addCatalog` takes the catalog, and `end` tells everything. */
   endJournal(): void {
     if (this.#held !== undefined) this.#check(this.#held, undefined);
@@ -106,6 +151,22 @@ export class JournalCheck {
       this.#fault('truncated', this.#seq + 1, null);
     else if (expect !== undefined && expect.seq > 0 && !this.#expected && this.#faults.length === 0)
       this.#fault('foreign', expect.seq, null);
+    for (const [seq, stream] of this.#withoutWords) {
+      this.#fault('text_missing', seq, stream);
+      this.#stateOf(stream).isDamaged = true;
+    }
+  }
+
+  /** Words are gone of events that no `text.erased` named so far. */
+  get lacksWords(): boolean {
+    return this.#withoutWords.size > 0;
+  }
+
+  /** What an event `text.erased` names. The host erases while a proof goes on, so the event may lie behind the head of the proof. */
+  explain({ kind, stream, data }: Pick<WorkroomEventsTable, 'kind' | 'stream' | 'data'>): void {
+    if (kind !== 'text.erased') return;
+    const { seqs } = JSON.parse(data) as { readonly seqs: readonly number[] };
+    for (const seq of seqs) if (this.#withoutWords.get(seq) === stream) this.#withoutWords.delete(seq);
   }
 
   addCatalog(row: CatalogState): void {
@@ -139,7 +200,22 @@ export class JournalCheck {
   end(): Verified {
     for (const [stream, { entity, isDamaged, isInCatalog }] of this.#streams)
       if (entity !== undefined && !isDamaged && !isInCatalog) this.#fault('catalog_differs', 0, stream);
-    return { head: { seq: this.#seq, hash: this.#before }, faults: this.#faults };
+    return { head: { seq: this.#seq, hash: this.#before ?? '' }, faults: this.#faults };
+  }
+
+  /** Rows of the catalog as the journal has them. Only of a journal without a fault. */
+  folded(reminding: Reminding): readonly FoldedRow[] {
+    return [...this.#streams].flatMap(([stream, { entity, seq, at }]) => {
+      if (entity === undefined) return [];
+      const row = catalogRow({ stream, entity, at, reminding });
+      return [{ row, entity, appliedSeq: seq, lastItem: this.#lastItems.get(stream) ?? 0 }];
+    });
+  }
+
+  #folds(): ReadonlyMap<string, Entity> {
+    return new Map(
+      [...this.#streams].flatMap(([stream, { entity }]) => (entity === undefined ? [] : [[stream, entity]])),
+    );
   }
 
   #check(row: Row, next: Row | undefined): void {
@@ -153,16 +229,20 @@ export class JournalCheck {
       return this.#place(row as WorkroomEventsTable, state);
     }
     const digest = isWhole(row) ? digestOf(row) : row.digest;
-    const hash = chainHash(this.#before, row.seq, digest);
+    const before = this.#before;
+    const hash = before === undefined ? row.hash : chainHash(before, row.seq, digest);
     if (digest !== row.digest || hash !== row.hash) {
-      const isSwapped = next !== undefined && chainHash(this.#before, at, next.digest) === next.hash;
+      const isSwapped = before !== undefined && next !== undefined && chainHash(before, at, next.digest) === next.hash;
       const isOther = at === 1 && digest === row.digest && hash !== row.hash && !isSwapped;
       const stream = isWhole(row) ? row.stream : null;
       this.#fault(isSwapped ? 'reordered' : isOther ? 'foreign' : 'changed', at, stream);
       if (state !== undefined) state.isDamaged = true;
     }
     this.#follow(row);
-    if (state !== undefined) this.#fold(row as WorkroomEventsTable, state);
+    if (state === undefined) return;
+    this.#fold(row as WorkroomEventsTable, state);
+    const { watch } = this.#of;
+    if (watch?.seq === row.seq) watch.see(this.#folds(), row.hash);
   }
 
   #stateOf(stream: string): StreamState {
@@ -185,6 +265,7 @@ export class JournalCheck {
   /** One pass over the words and the data of a sound event: the words against their digests, then the fold. */
   #fold(row: WorkroomEventsTable, state: StreamState): void {
     const fact = state.isDamaged ? undefined : this.#soundFact(row, state);
+    if (fact !== undefined) this.explain(row);
     this.#place(row, state);
     if (fact === undefined || state.isDamaged) return;
     try {
@@ -205,6 +286,7 @@ export class JournalCheck {
       this.#fault('reordered', row.seq, row.stream);
       state.isDamaged = true;
     }
+    if (row.kind === 'stream.released') this.releases.set(row.stream, row.seq);
     state.version = row.version;
     state.seq = row.seq;
     state.at = row.at;
@@ -212,7 +294,6 @@ export class JournalCheck {
 
   /** Undefined if its words are not those that were hashed: the fault is told. */
   #soundFact(row: WorkroomEventsTable, state: StreamState): Fact | undefined {
-    let fault: FaultKind | undefined;
     const { stream, version, at, actor, data: json } = row;
     const { kind, textFields } = kindOf(row.kind);
     let data: Fact['data'] = {};
@@ -221,14 +302,13 @@ export class JournalCheck {
       data = JSON.parse(json) as Fact['data'];
       if (row.texts !== null) texts = openedTexts(row.texts, data);
       if (textFields.some((field) => Object.hasOwn(data, field) && !Object.hasOwn(texts, field)))
-        fault = 'text_missing';
+        this.#withoutWords.set(row.seq, stream);
     } catch {
-      fault = 'text_changed';
+      this.#fault('text_changed', row.seq, stream);
+      state.isDamaged = true;
+      return undefined;
     }
-    if (fault === undefined) return { stream, version, kind, at, actor, data, texts };
-    this.#fault(fault, row.seq, stream);
-    state.isDamaged = true;
-    return undefined;
+    return { stream, version, kind, at, actor, data, texts };
   }
 
   #fault(fault: FaultKind, seq: number, stream: string | null): void {

@@ -38,6 +38,7 @@ export const add: Command = {
   examples: [
     'svc jobs add standup --cron "0 9 * * 1-5" --timezone Europe/Berlin --say "Stand-up!" --to irc~libera:#web',
     'svc jobs add digest --every 15m --command "/digest short" --to irc~libera:#web',
+    'svc jobs add renew --cron "0 9 1 * *" --item "Renew the certificate" --board web --assign ann --due 3d',
   ],
   run(context, [argument], options) {
     const id = textArgument(argument, '<id>');

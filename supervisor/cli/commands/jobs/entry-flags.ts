@@ -17,6 +17,10 @@ export const ENTRY_FLAGS: readonly CommandOption[] = [
   { flags: '--timezone <name>', description: 'IANA name; default: schedule.timezone' },
   { flags: '--say <text>', description: 'Says a text in the conversation of --to' },
   { flags: '--command <line>', description: 'Runs a command there, with the rights of an operator' },
+  { flags: '--item <title>', description: 'Opens an item on the board of --board' },
+  { flags: '--board <board>', description: 'Id of the board, with --item' },
+  { flags: '--assign <member>', description: 'Who gets the item' },
+  { flags: '--due <duration>', description: 'Deadline of the item, counted from the due time: 3d' },
   { flags: '--to <place>', description: 'Account and conversation: irc~libera:#web' },
   { flags: '--thread <id>', description: 'The thread in that conversation' },
   { flags: '--missed <policy>', description: 'skip, run_once or run_all' },
@@ -24,7 +28,7 @@ export const ENTRY_FLAGS: readonly CommandOption[] = [
   { flags: '--overlap <policy>', description: 'skip, queue or allow, while a run is open' },
   { flags: '--jitter <duration>', description: 'Spreads due times: 30s' },
   { flags: '--title <text>', description: 'For lists' },
-  { flags: '--force', description: 'Takes a job whose account or command is not there' },
+  { flags: '--force', description: 'Takes a job whose account, command or board is not there' },
 ];
 
 export const UNSET_FLAG: CommandOption = { flags: '--unset <keys>', description: 'Takes keys out: jitter,title' };
@@ -67,21 +71,32 @@ function unsetKeys(options: Options): readonly string[] {
   return keys;
 }
 
+const ACTIONS = ['say', 'command', 'item'] as const;
+const OF_ITEM = ['board', 'assign', 'due'] as const;
+
 function actionOf(options: Options, former: Entry | undefined): Entry | undefined {
-  const say = textOption(options, 'say');
-  const line = textOption(options, 'command');
+  const given = ACTIONS.filter((key) => textOption(options, key) !== undefined);
+  if (given.length > 1) throw new SvcError('usage', `--${given.join(' and --')}: a job does one of them`);
+  const [kind = Object.keys(former ?? {})[0]] = given;
+  const isOfItem = OF_ITEM.some((key) => textOption(options, key) !== undefined);
   const place = placeOption(options);
-  if (say !== undefined && line !== undefined)
-    throw new SvcError('usage', '--say and --command: a job does one of them');
-  if (say === undefined && line === undefined && place === undefined) return undefined;
-  const [kind] = Object.keys(former ?? {});
-  const before = kind === undefined ? undefined : (former?.[kind] as Entry);
-  const isCommand = line !== undefined || (say === undefined && kind === 'command');
+  if (given.length === 0 && place === undefined && !isOfItem) return undefined;
+  const before = Object.values(former ?? {})[0] as Entry | undefined;
+  if (kind === 'item') return itemOption(options, place, former?.['item'] as Entry | undefined);
+  if (isOfItem) throw new SvcError('usage', '--board, --assign and --due belong to --item');
   const where = place ?? before?.['to'] ?? before?.['in'];
   if (where === undefined)
     throw new SvcError('usage', '--to is missing: account and conversation, such as --to irc~libera:#web');
-  if (isCommand) return { command: { in: where, line: line ?? before?.['line'] } };
-  return { say: { to: where, text: say ?? before?.['text'] } };
+  if (kind === 'command') return { command: { in: where, line: textOption(options, 'command') ?? before?.['line'] } };
+  return { say: { to: where, text: textOption(options, 'say') ?? before?.['text'] } };
+}
+
+function itemOption(options: Options, place: Entry | undefined, before: Entry | undefined): Entry {
+  if (place !== undefined) throw new SvcError('usage', '--to belongs to --say and --command: an item has a --board');
+  const item: Record<string, unknown> = { ...before, title: textOption(options, 'item') ?? before?.['title'] };
+  for (const key of OF_ITEM) item[key] = textOption(options, key) ?? before?.[key];
+  if (item['board'] === undefined) throw new SvcError('usage', '--board is missing: the id of a board, such as web');
+  return { item: Object.fromEntries(Object.entries(item).filter(([, value]) => value !== undefined)) };
 }
 
 /** `irc~libera:#web`, or with the full id of the account `root/irc:irc~libera:#web`. */

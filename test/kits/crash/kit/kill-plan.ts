@@ -22,6 +22,16 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   changed: 'kits/crash/keyed-changes.test.ts',
   'called:': 'contract/sdk/crash.test.ts',
   'kept:': 'contract/sdk/crash.test.ts',
+  'checkpoint.begun': 'process/restore/checkpoint-kill.test.ts',
+  'checkpoint.copied': 'process/restore/checkpoint-kill.test.ts',
+  'checkpoint.whole': 'process/restore/checkpoint-kill.test.ts',
+  'checkpoint.renamed': 'process/restore/checkpoint-kill.test.ts',
+  'prune.renamed': 'process/restore/checkpoint-kill.test.ts',
+  'restore.staged': 'process/restore/restore-kill.test.ts',
+  'restore.prepared': 'process/restore/restore-kill.test.ts',
+  'restore.decided': 'process/restore/restore-kill.test.ts',
+  'restore.renamed': 'process/restore/restore-kill.test.ts',
+  'restore.finished': 'process/restore/restore-kill.test.ts',
 };
 
 /** Faults that a run plants, with the test that sees the oracle find them. */

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { launchdLabel, systemServiceName, userServiceName } from '../../../../supervisor/cli/service/names.ts';
 import { renderPlist, renderUnit, type ServiceFacts } from '../../../../supervisor/cli/service/render.ts';
 import { WORKER_OPTIONS } from '../../../../supervisor/cli/start/worker-entry.ts';
-import { type Dictionary, parsePlist } from '../../../support/process/plist.ts';
+import { type Dictionary, parsePlist } from '../../../support/owners/plist.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../../../deploy');
 const template = (name: string): string => readFileSync(join(DEPLOY, name), 'utf8');

@@ -1,0 +1,250 @@
+// A copy of the database is of one moment, writing goes on meanwhile, and nothing that happens to the copy stops the host.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { Sqlite } from '../../../shared/sqlite.ts';
+import type { SnapshotWriter } from '../../../worker/database/unit.ts';
+import { copyDatabase } from '../../../worker/recovery/checkpoint/copy-database.ts';
+import { ManualClock } from '../../../worker/testing/manual-clock.ts';
+import { type CopyHost, copyHost, faultsOf } from '../../support/recovery/copy-host.ts';
+import { until } from '../../support/until.ts';
+
+const MIB = 1_048_576;
+const COPIES = 20;
+
+function targetIn({ folder }: CopyHost, name = 'c1'): string {
+  const part = join(folder, 'checkpoints', `${name}.part`);
+  mkdirSync(part, { recursive: true });
+  return join(part, 'data.sqlite');
+}
+
+const isGone = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch {
+    return true;
+  }
+};
+
+/** A hold that notes the position of the load, as the parent reads it. */
+const noting =
+  (host: CopyHost, noted: number[]): SnapshotWriter['hold'] =>
+  (work) =>
+    host.host.hold(async (signal) => {
+      noted.push(host.position());
+      return work(signal);
+    });
+
+/** A copy whose process stands still once its moment is fixed. */
+function stoppedCopy(host: CopyHost, maxBytes = 1024 * MIB) {
+  const target = targetIn(host);
+  const position: number[] = [];
+  let pid = 0;
+  let isBegun = (): void => {};
+  const begun = new Promise<void>((resolve) => (isBegun = resolve));
+  const hold = noting(host, position);
+  const copy = copyDatabase({
+    file: host.file,
+    target,
+    hold: async (work) => {
+      const answer = await hold(work);
+      process.kill(pid, 'SIGSTOP');
+      isBegun();
+      return answer;
+    },
+    pin: () => host.host.pinLog({ maxBytes }),
+    onStart: (started) => void (pid = started),
+  });
+  copy.catch(() => {}); // each test looks at it
+  return { target, copy, begun, pid: () => pid, position: () => position[0] as number };
+}
+
+/** Of the WAL, in frames: all, and those that a checkpoint has copied. */
+function logOf({ file }: CopyHost): { readonly log: number; readonly checkpointed: number } {
+  const database = new Sqlite(file, { readonly: true });
+  try {
+    database.prepare('SELECT count(*) FROM meta').get();
+    return (database.pragma('wal_checkpoint(NOOP)') as { log: number; checkpointed: number }[])[0] as never;
+  } finally {
+    database.close();
+  }
+}
+
+describe('a copy of the database', () => {
+  it(`is of one moment, ${COPIES} times while units are committed`, async (t) => {
+    const host = await copyHost(t);
+    const stop = host.load();
+    const faults: string[][] = [];
+    for (let n = 0; n < COPIES; n += 1) {
+      const target = targetIn(host, `c${n}`);
+      const noted: number[] = [];
+      const copy = await copyDatabase({
+        file: host.file,
+        target,
+        hold: noting(host, noted),
+        pin: () => host.host.pinLog({ maxBytes: 1024 * MIB }),
+      });
+      faults.push(faultsOf(target, { copy, position: noted[0] as number }));
+      assert.deepEqual(readdirSync(join(target, '..')), ['data.sqlite']);
+    }
+    await stop();
+
+    assert.deepEqual(
+      faults,
+      Array.from({ length: COPIES }, () => []),
+    );
+    assert.equal(host.position(), host.committed());
+  });
+
+  it('that was made without a hold is found by the same look', async (t) => {
+    const host = await copyHost(t);
+    const stop = host.load();
+    const target = targetIn(host);
+    let position = 0;
+    const copy = await copyDatabase({
+      file: host.file,
+      target,
+      hold: async (work) => {
+        position = host.position();
+        await host.put();
+        return work(new AbortController().signal);
+      },
+    });
+    await stop();
+
+    assert.notDeepEqual(faultsOf(target, { copy, position }), []);
+  });
+
+  it('lets units be committed once its moment is fixed, however long it takes', async (t) => {
+    const host = await copyHost(t);
+    await host.put();
+    const { target, copy, begun, pid, position } = stoppedCopy(host);
+    await begun;
+    for (let n = 0; n < 20; n += 1) await host.put();
+    process.kill(pid(), 'SIGCONT');
+
+    const made = await copy;
+
+    assert.equal(position(), 1);
+    assert.deepEqual(faultsOf(target, { copy: made, position: 1 }), []);
+    assert.equal(host.position(), 21);
+    assert.ok(isGone(pid()));
+  });
+
+  it('runs no checkpoint meanwhile, and one afterwards', async (t) => {
+    const host = await copyHost(t);
+    const { copy, begun, pid } = stoppedCopy(host);
+    await begun;
+    const { checkpointed } = logOf(host);
+    for (let n = 0; n < 24; n += 1) await host.put(MIB);
+    const during = logOf(host);
+    process.kill(pid(), 'SIGCONT');
+    await copy;
+    await host.put();
+    await host.put();
+    const after = logOf(host);
+
+    assert.ok(during.log > 2_000, `${during.log} frames`);
+    assert.equal(during.checkpointed, checkpointed);
+    assert.ok(after.log - after.checkpointed < 2_000, JSON.stringify(after));
+  });
+
+  it('is given up once the log is longer than allowed; then checkpoints run again', async (t) => {
+    const host = await copyHost(t);
+    const { copy, begun, pid } = stoppedCopy(host, 20 * MIB);
+    await begun;
+    for (let n = 0; n < 24; n += 1) await host.put(MIB);
+
+    await assert.rejects(copy, { code: 'overloaded', message: /recovery\.maxLogBytes/ });
+
+    assert.ok(isGone(pid()));
+    await host.put();
+    await host.put();
+    const { log, checkpointed } = logOf(host);
+    assert.ok(log - checkpointed < 2_000, `${log} ${checkpointed}`);
+    await (await host.host.pinLog({ maxBytes: MIB })).release(); // the next copy may pin again
+  });
+
+  it('that hangs while the writer is held is given up, and units go on', async (t) => {
+    const clock = new ManualClock(Date.now());
+    const host = await copyHost(t, clock);
+    let pid = 0;
+    let isHeld = (): void => {};
+    const held = new Promise<void>((resolve) => (isHeld = resolve));
+    const copy = copyDatabase({
+      file: host.file,
+      target: targetIn(host),
+      hold: (work) =>
+        host.host.hold((signal) => {
+          process.kill(pid, 'SIGSTOP');
+          isHeld();
+          return work(signal);
+        }),
+      pin: () => host.host.pinLog({ maxBytes: MIB }),
+      onStart: (started) => void (pid = started),
+      clock,
+    });
+    copy.catch(() => {});
+    await held;
+    const queued = host.put();
+    assert.equal(host.committed(), 0);
+    clock.moveTo(clock.now() + 60_000);
+
+    await assert.rejects(copy, { code: 'timeout', message: /writing went on/ });
+    await queued;
+
+    assert.equal(host.position(), 1);
+    assert.ok(isGone(pid));
+  });
+
+  it('whose process is killed leaves the writer going on, and the next copy is made', async (t) => {
+    const host = await copyHost(t);
+    const { copy, begun, pid } = stoppedCopy(host);
+    await begun;
+    process.kill(pid(), 'SIGKILL');
+
+    await assert.rejects(copy, { code: 'internal', message: /SIGKILL/ });
+
+    await host.put();
+    const target = targetIn(host, 'c2');
+    const made = await copyDatabase({ file: host.file, target, hold: (work) => host.host.hold(work) });
+    assert.deepEqual(faultsOf(target, { copy: made, position: 1 }), []);
+  });
+
+  it('ends with its signal', async (t) => {
+    const host = await copyHost(t);
+    const end = new AbortController();
+    let pid = 0;
+    const copy = copyDatabase({
+      file: host.file,
+      target: targetIn(host),
+      hold: async (work) => {
+        const answer = await host.host.hold(work);
+        end.abort(new Error('the host stops'));
+        return answer;
+      },
+      onStart: (started) => void (pid = started),
+      signal: end.signal,
+    });
+
+    await assert.rejects(copy, { message: 'the host stops' });
+
+    await until(() => isGone(pid), { what: 'the end of the process' });
+    await host.put();
+    assert.equal(host.position(), 1);
+  });
+
+  it('of a database that nobody writes needs neither hold nor pin', async (t) => {
+    const host = await copyHost(t);
+    await host.put();
+    await host.host.close();
+    const target = targetIn(host);
+
+    const copy = await copyDatabase({ file: host.file, target });
+
+    assert.deepEqual(faultsOf(target, { copy, position: 1 }), []);
+    assert.equal(existsSync(`${host.file}-wal`), false);
+  });
+});

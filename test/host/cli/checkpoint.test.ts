@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { checkpointFolder, verificationFile } from '../../../shared/recovery/layout.ts';
+import type { CommandContext } from '../../../supervisor/cli/command.ts';
+import { commands as create } from '../../../supervisor/cli/commands/checkpoint/create.ts';
+import { commands as read } from '../../../supervisor/cli/commands/checkpoint/read.ts';
+import { capturedContext } from '../../support/commands/cli-context.ts';
+import { type StoppedProject, stoppedProject } from '../../support/recovery/stopped-project.ts';
+
+function commandsOf(t: TestContext) {
+  const project: StoppedProject = stoppedProject(t);
+  const run = async (verb: string, args: readonly string[] = [], options: Record<string, unknown> = {}) => {
+    const command = [...create, ...read].find((known) => known.verb === verb);
+    assert.ok(command !== undefined);
+    const captured = capturedContext('http://127.0.0.1:1', { json: options['json'] === true });
+    const context: CommandContext = { ...captured, project: () => project.path };
+    const code = await command.run(context, args, options);
+    return { code, out: captured.out, notes: captured.notes, document: captured.documents[0] };
+  };
+  return { project, run };
+}
+
+describe('svc checkpoint', () => {
+  it('makes one of a stopped host, lists it and shows what it holds', async (t) => {
+    const { run } = commandsOf(t);
+
+    const empty = await run('list');
+    const made = await run('create', [], { reason: 'before the move' });
+    const listed = await run('list', [], { json: true });
+    const table = await run('list');
+    const shown = await run('show', ['c1']);
+
+    assert.deepEqual(empty.out, ['no checkpoint yet: svc checkpoint create']);
+    assert.match(made.out[0] ?? '', /^c1 made, /);
+    const { checkpoints } = listed.document as { checkpoints: Record<string, unknown>[] };
+    assert.deepEqual(
+      checkpoints.map(({ name, level, reason, fault, verifiedAt }) => [name, level, reason, fault, verifiedAt]),
+      [['c1', 'made', 'before the move', null, null]],
+    );
+    assert.match(table.out[1] ?? '', /^c1 \| \d+ s \| [\d.]+ kB \| made \| before the move$/);
+    assert.ok(shown.out.includes('secrets: ["HTTP_TOKEN"]'), shown.out.join('\n'));
+  });
+
+  it('tells how far each is proven, by its last verification', async (t) => {
+    const { project, run } = commandsOf(t);
+    for (const _ of [1, 2, 3]) await project.make();
+    const at = new Date(Date.now() - 7_200_000).toISOString();
+    const note = (name: string, result: object): void =>
+      writeFileSync(
+        verificationFile(project.path, name),
+        JSON.stringify({ at, ms: 5, svc: '1', faults: [], ...result }),
+      );
+    note('c1', { level: 'rehearsed', ok: true });
+    note('c2', { level: 'checked', ok: false, faults: ['data.sqlite has another digest'] });
+    rmSync(join(checkpointFolder(project.path, 'c3'), 'manifest.json'));
+
+    const { out } = await run('list');
+
+    assert.deepEqual(
+      out.slice(1).map((line) => line.split(' | ').filter((_, column) => [0, 3, 4].includes(column))),
+      [
+        ['c3', 'damaged', 'its manifest cannot be read'],
+        ['c2', 'damaged', 'data.sqlite has another digest'],
+        ['c1', 'rehearsed 2 h ago', ''],
+      ],
+    );
+    await assert.rejects(run('show', ['c3']), { code: 'checkpoint_damaged' });
+    await assert.rejects(run('show', ['c9']), { code: 'not_found' });
+    await assert.rejects(run('show', ['../c1']), { code: 'usage' });
+  });
+});

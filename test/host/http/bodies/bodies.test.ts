@@ -1,0 +1,58 @@
+// Bodies of which nobody knows yet whose they are: their bytes in memory are bounded, those that are small always get in.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { startHttp } from '../../../support/http/http-server.ts';
+import { sendRaw } from '../../../support/http/raw-http.ts';
+
+const MIB = 1024 * 1024;
+const CHUNK = Buffer.alloc(MIB, 'x');
+const headOf = (bytes: number): string => `POST /webhooks/a HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`;
+
+/** Sends all of a body but its last MiB, or what the other side takes of it. */
+async function begin(context: TestContext, port: number, mib: number): Promise<{ socket: Socket; answer: string }> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {}); // its end may be a reset
+  context.after(() => socket.destroy());
+  const of = { socket, answer: '' };
+  socket
+    .on('error', () => {})
+    .on('data', (chunk: Buffer) => {
+      of.answer += chunk.toString();
+    });
+  socket.write(headOf(mib * MIB));
+  for (let n = 1; n < mib && !socket.destroyed && of.answer === ''; n += 1)
+    await new Promise((resolve) => socket.write(CHUNK, resolve));
+  return of;
+}
+
+describe('bodies under way', () => {
+  it('are bounded for one client together, but for small ones, and there is room again when they are gone', async (context) => {
+    const { host, port } = await startHttp(context);
+    const got: number[] = [];
+    host.deliveries.limit = () => 25 * MIB;
+    host.deliveries.deliver = async ({ body }) => {
+      got.push(body.length);
+      return { status: 200 };
+    };
+    const begun = [await begin(context, port, 25), await begin(context, port, 25)];
+    const chunked = `POST /webhooks/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const flood = `${MIB.toString(16)}\r\n${'x'.repeat(MIB)}\r\n`;
+    const refused = await sendRaw(port, headOf(20 * MIB));
+    const streamed = await sendRaw(port, chunked, { flood });
+    const small = await sendRaw(port, `${headOf(2)}{}`);
+    begun[0]?.socket.write(CHUNK);
+    if (begun[0] !== undefined && begun[0].answer === '') await once(begun[0].socket, 'data');
+    begun[0]?.socket.destroy();
+    begun[1]?.socket.destroy();
+    const later = await sendRaw(port, Buffer.concat([Buffer.from(headOf(20 * MIB)), Buffer.alloc(20 * MIB)]));
+
+    assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '2']);
+    assert.match(refused.body, /"code":"overloaded"/);
+    assert.equal(streamed.status, 503);
+    assert.equal(small.status, 200);
+    assert.match(begun[0]?.answer ?? '', /^HTTP\/1\.1 200 /);
+    assert.equal(later.status, 200);
+    assert.deepEqual(got, [2, 25 * MIB, 20 * MIB]);
+  });
+});

@@ -1,0 +1,144 @@
+// Entry: copies the database as it was at one moment, in a process of its own, since copying and checking would stop a host's event loop for seconds.
+//
+//   COPY-CHILD-1  The parent holds the writer from `begin` to `begun`. The read transaction that begins there fixes the moment.
+//   COPY-CHILD-2  SQLite's backup interface copies what the connection sees. With a read transaction open that is its snapshot, whatever is
+//                 committed meanwhile. Without one each commit of another process would begin the copy anew.
+//   COPY-CHILD-3  The target is synced each 64 MiB: one large sync at the end would hold up the syncs of the writer on the same disk.
+//   COPY-CHILD-4  The copy is one file without a WAL, checked and synced before `done`.
+//   COPY-CHILD-5  The process ends with its parent. Priority is lowered after the moment, so that a busy machine does not prolong the hold.
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
+import { dirname } from 'node:path';
+import { syncFolder } from '../../../shared/files/atomic-file.ts';
+import type { Database } from '../../../shared/sqlite.ts';
+import { coerceError, SvcError } from '../../../shared/svc-error.ts';
+import { openCopy, openToCopy, sqliteCode } from '../../database/sqlite/connection.ts';
+import { storageFault } from '../../database/storage-fault.ts';
+
+export type ToCopy =
+  | { readonly kind: 'open'; readonly file: string; readonly target: string }
+  | { readonly kind: 'begin' }
+  | { readonly kind: 'copy' };
+
+/** Position of the history, as the snapshot has it. */
+export interface CopiedEvents {
+  readonly epoch: string;
+  readonly head: number;
+  readonly oldest: number;
+}
+
+export type FromCopy =
+  | { readonly kind: 'opened' }
+  | { readonly kind: 'begun'; readonly events: CopiedEvents }
+  | { readonly kind: 'progress'; readonly copiedBytes: number; readonly totalBytes: number }
+  /** The snapshot is no longer needed. */
+  | { readonly kind: 'copied' }
+  | { readonly kind: 'done'; readonly bytes: number; readonly rows: Readonly<Record<string, number>> }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly hint: string | undefined };
+
+const SYNC_EACH_BYTES = 64 * 1_048_576;
+const STEP_BYTES = 1_048_576;
+
+let source: Database;
+let target: string;
+let events: CopiedEvents;
+
+process.on('disconnect', () => process.exit(1));
+process.on('message', (message: ToCopy) => {
+  serve(message).catch((error: unknown) => {
+    const { code, message: text, hint } = explained(error);
+    tell({ kind: 'failed', code, message: text, hint });
+  });
+});
+
+const tell = (message: FromCopy): void => void process.send?.(message);
+
+async function serve(message: ToCopy): Promise<void> {
+  if (message.kind === 'open') {
+    target = message.target;
+    source = openToCopy(message.file);
+    eventsIn(source); // loads the schema before the hold
+    return tell({ kind: 'opened' });
+  }
+  if (message.kind === 'begin') {
+    source.exec('BEGIN');
+    events = eventsIn(source);
+    return tell({ kind: 'begun', events });
+  }
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  await copy();
+  tell({ kind: 'copied' });
+  tell({ kind: 'done', ...check() });
+}
+
+async function copy(): Promise<void> {
+  const pageBytes = Number(source.pragma('page_size', { simple: true }));
+  let descriptor: number | undefined;
+  let syncedBytes = 0;
+  await source.backup(target, {
+    progress: ({ totalPages, remainingPages }) => {
+      descriptor ??= openSync(target, 'r+');
+      const copiedBytes = (totalPages - remainingPages) * pageBytes;
+      if (copiedBytes - syncedBytes >= SYNC_EACH_BYTES) {
+        fsyncSync(descriptor);
+        syncedBytes = copiedBytes;
+        tell({ kind: 'progress', copiedBytes, totalBytes: totalPages * pageBytes });
+      }
+      return Math.ceil(STEP_BYTES / pageBytes);
+    },
+  });
+  source.close();
+  if (descriptor !== undefined) closeSync(descriptor); // not earlier: a close drops SQLite's POSIX locks of the file
+}
+
+function check(): { readonly bytes: number; readonly rows: Readonly<Record<string, number>> } {
+  const copied = openCopy(target);
+  const rows: Record<string, number> = {};
+  try {
+    const fault = copied.pragma('quick_check(1)', { simple: true });
+    if (fault !== 'ok') throw damaged(String(fault));
+    const { epoch, head, oldest } = eventsIn(copied);
+    if (epoch !== events.epoch || head !== events.head || oldest !== events.oldest)
+      throw damaged(
+        `its history is ${epoch} ${oldest}-${head}, that of the moment was ${events.epoch} ${events.oldest}-${events.head}`,
+      );
+    for (const name of tablesIn(copied))
+      rows[name] = Number(copied.prepare(`SELECT count(*) FROM "${name}"`).pluck().get());
+  } finally {
+    copied.close();
+  }
+  const descriptor = openSync(target, 'r+');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+  syncFolder(dirname(target));
+  return { bytes: statSync(target).size, rows };
+}
+
+const tablesIn = (database: Database): readonly string[] =>
+  database
+    .prepare(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+    )
+    .pluck()
+    .all() as string[];
+
+function eventsIn(database: Database): CopiedEvents {
+  const text = (sql: string): unknown => database.prepare(sql).pluck().get();
+  return {
+    epoch: String(text("SELECT value FROM meta WHERE key = 'epoch'") ?? ''),
+    head: Number(text("SELECT value FROM counters WHERE name = 'event'")),
+    oldest: Number(text("SELECT value FROM counters WHERE name = 'event_oldest'")),
+  };
+}
+
+const damaged = (fault: string): SvcError =>
+  new SvcError('database_corrupt', `the copy of the database is damaged: ${fault}`, {
+    hint: 'check the database with `svc doctor`, and the disk of the copy',
+  });
+
+function explained(error: unknown): SvcError {
+  const isOfStorage = sqliteCode(error) !== undefined || (error as NodeJS.ErrnoException | null)?.syscall !== undefined;
+  if (!isOfStorage) return coerceError(error);
+  const { message, hint } = storageFault(error);
+  return new SvcError('storage_unavailable', `the database could not be copied: ${message}`, { hint });
+}

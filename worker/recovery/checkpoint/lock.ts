@@ -1,0 +1,44 @@
+// One process at a time makes or removes checkpoints of a project: the worker, or a command. The kernel releases the lock when its holder dies.
+import { mkdirSync } from 'node:fs';
+import { syncFolder } from '../../../shared/files/atomic-file.ts';
+import { type ProjectPaths, projectPaths } from '../../../shared/files/paths.ts';
+import { Sqlite } from '../../../shared/sqlite.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import { sqliteCode } from '../../database/sqlite/connection.ts';
+
+export interface RecoveryLock {
+  release(): void;
+}
+
+/** Makes the folder of the checkpoints too. Throws `conflict` where another process makes or removes one. */
+export function lockRecovery(project: string): RecoveryLock {
+  const paths = projectPaths(project);
+  makeFolder(paths);
+  const database = new Sqlite(paths.recoveryLock, { timeout: 0 });
+  try {
+    database.pragma('journal_mode = MEMORY'); // nothing is ever committed
+    database.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    if (sqliteCode(error)?.startsWith('SQLITE_BUSY') !== true) throw unusable(paths, error);
+    throw new SvcError('conflict', 'another process makes or removes a checkpoint of this project', {
+      hint: '`svc checkpoint list` shows it once it is whole; then run the command again',
+      cause: error,
+    });
+  }
+  return { release: () => void database.close() };
+}
+
+function makeFolder(paths: ProjectPaths): void {
+  try {
+    if (mkdirSync(paths.checkpointsDir, { recursive: true, mode: 0o700 }) !== undefined) syncFolder(paths.stateDir);
+  } catch (error) {
+    throw unusable(paths, error);
+  }
+}
+
+const unusable = ({ checkpointsDir }: ProjectPaths, cause: unknown): SvcError =>
+  new SvcError('storage_unavailable', `no checkpoint can be stored in ${checkpointsDir}: ${String(cause)}`, {
+    cause,
+    hint: 'give the folder to the user that the host runs as',
+  });

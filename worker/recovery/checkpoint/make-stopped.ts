@@ -1,0 +1,84 @@
+// A checkpoint of a host that is stopped, made by a command under the writer lock. A start waits for a short one, and is refused during a long one.
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { loadConfig } from '../../../shared/config/load.ts';
+import { projectPaths } from '../../../shared/files/paths.ts';
+import { ensureStateFolder } from '../../../shared/files/state-folder.ts';
+import { failpointsOf } from '../../../shared/process/failpoints.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import { openAlone } from '../../database/sqlite/connection.ts';
+import { settleLeft } from '../../database/sqlite/wal/left-log.ts';
+import { readStoredSchema } from '../../database/stored-schema.ts';
+import { lockWriter } from '../../database/writer-lock.ts';
+import { linkKeyIn } from '../../files/file-links.ts';
+import { knownSecrets } from './known-secrets.ts';
+import { type CopyStep, type Made, type MakeProgress, makeCheckpoint } from './make-checkpoint.ts';
+
+export interface StoppedOptions {
+  readonly project: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly reason: string | null;
+  readonly onProgress?: ((progress: MakeProgress) => void) | undefined;
+}
+
+const PAGES_A_STEP = 1_024;
+
+/** Throws what the configuration throws, `already_running` beside a worker, and `not_found` without a database. */
+export async function makeStopped({ project, environment, reason, onProgress }: StoppedOptions): Promise<Made> {
+  const loaded = loadConfig({ project, mode: 'development', environment, servesNothing: true });
+  const database = resolve(project, loaded.config.database.filename);
+  const paths = projectPaths(project);
+  process.umask(0o077); // as in a worker: new files are private to this user
+  refuseAbsent(database);
+  ensureStateFolder(paths.stateDir);
+  const lock = lockWriter(paths);
+  try {
+    const schema = readStoredSchema(database);
+    if (schema.state === 'refused') throw schema.reason;
+    return await makeCheckpoint({
+      project,
+      database,
+      reason,
+      zone: loaded.config.schedule.timezone,
+      config: { version: loaded.version, isRunning: false },
+      secrets: knownSecrets(loaded),
+      key: linkKeyIn(paths.linkKey).toString('base64url'),
+      without: [loaded.config.recovery.copyTo].flatMap((to) => (to === undefined ? [] : [resolve(project, to)])),
+      now: Date.now,
+      copy: (step) => copyAlone(database, step),
+      onProgress,
+      point: FAILPOINTS ? failpointsOf(environment['SVC_FAILPOINTS']) : undefined,
+    });
+  } finally {
+    lock.close();
+  }
+}
+
+function refuseAbsent(database: string): void {
+  if (!existsSync(database))
+    throw new SvcError('not_found', `there is no database at ${database}`, { hint: 'a start of the host makes one' });
+}
+
+/** Nobody else has the file open: what a crash left in the WAL is settled first, as a start does. */
+async function copyAlone(
+  file: string,
+  { target, atBarrier, onProgress }: CopyStep,
+): Promise<{ readonly holdMs: number }> {
+  if (!settleLeft(file))
+    throw new SvcError('storage_unavailable', `another program has ${file} open`, {
+      hint: 'end the program that reads or writes the database, then run the command again',
+    });
+  const database = openAlone(file);
+  try {
+    await atBarrier();
+    await database.backup(target, {
+      progress: ({ totalPages, remainingPages }) => {
+        onProgress(totalPages - remainingPages, totalPages);
+        return PAGES_A_STEP;
+      },
+    });
+  } finally {
+    database.close();
+  }
+  return { holdMs: 0 };
+}

@@ -1,0 +1,152 @@
+// Compares the database that is replaced with the one that comes, row by row, and hands on the statements that carry the outcomes over.
+
+import type { Statement } from '../../database/unit.ts';
+import {
+  ADDED,
+  type Columns,
+  carryAdded,
+  carryCounter,
+  carryCursor,
+  carryDue,
+  carryItem,
+  carrySend,
+  carryTotal,
+  endUnseenItem,
+  endUnseenSend,
+  type Fact,
+  itemCarry,
+  type Row,
+  sendCarry,
+} from './carry.ts';
+import { prepareRead, type State } from './state-reader.ts';
+
+export interface Compared {
+  /** Deliveries and messages that were handled since. */
+  readonly handled: number;
+  /** Ids of items that come along without their texts. */
+  readonly ids: number;
+  /** Stored and never begun, or begun and not ended: handled after the restore. */
+  readonly received: number;
+  readonly endedItems: number;
+  readonly endedSends: number;
+  /** Sends that had not gone out yet. */
+  readonly waitingSends: number;
+  /** Sends that went out since, by account. */
+  readonly sent: Readonly<Record<string, number>>;
+  /** Dead and unknown sends of the time since. */
+  readonly lostSends: number;
+  readonly tasks: { readonly gone: number; readonly moved: number; readonly lost: number };
+  /** Plugins whose state differs. */
+  readonly plugins: number;
+}
+
+export interface CompareOptions {
+  readonly replaced: State;
+  /** The database of the checkpoint, or its staged copy. */
+  readonly kept: State;
+  /** End of items and sends whose end is not known any more. */
+  readonly at: number;
+  /** Left out: counts alone. */
+  readonly apply?: ((statement: Statement) => void) | undefined;
+}
+
+const FROM_PEOPLE: ReadonlySet<unknown> = new Set(['arrival', 'webhook']);
+
+/** Throws what SQLite throws of a database that cannot be read. */
+export function compareStates(options: CompareOptions): Compared {
+  const { replaced, kept, apply = () => {} } = options;
+  const columns: Columns = (table) => kept.columns(table);
+  const items = compareItems({ ...options, apply, columns });
+  const sends = compareSends({ ...options, apply, columns });
+  const due = carryDue(replaced.all('due'), kept.all('due'), columns);
+  due.statements.forEach(apply);
+  carryNumbers(options);
+  for (const row of replaced.all('endpoints')) if (row['cursor'] !== null) apply(carryCursor(row));
+  if (kept.has('run_totals')) for (const row of replaced.each('run_totals')) apply(carryTotal(row));
+  for (const table of ADDED)
+    if (table !== 'starts' && kept.has(table))
+      for (const row of replaced.each(table)) carryAdded(table, row, columns).forEach(apply);
+  const { gone, moved, lost } = due;
+  return { ...items, ...sends, tasks: { gone, moved, lost }, plugins: changedPlugins(replaced, kept) };
+}
+
+/** Numbers that never fall, and all starts: also where nothing else comes along. */
+export function carryNumbers({ replaced, kept, apply = () => {} }: CompareOptions): void {
+  for (const row of replaced.all('counters')) carryCounter(row).forEach(apply);
+  for (const row of replaced.each('starts')) carryAdded('starts', row, (table) => kept.columns(table)).forEach(apply);
+}
+
+interface Comparing extends CompareOptions {
+  readonly apply: (statement: Statement) => void;
+  readonly columns: Columns;
+}
+
+function compareItems({ replaced, kept, at, apply, columns }: Comparing) {
+  let [handled, ids, received, endedItems] = [0, 0, 0, 0];
+  const find = prepareRead(kept, 'inbox', 'endpoint = ? AND delivery_id = ?');
+  const there = prepareRead(replaced, 'inbox', 'endpoint = ? AND delivery_id = ?');
+  const open = kept.all('inbox', 'done_at IS NULL');
+  for (const row of replaced.each('inbox')) {
+    const own = find(row['endpoint'], row['delivery_id']);
+    const carry = itemCarry(factOf(row), own && factOf(own));
+    if (carry === 'nothing' || carry === 'ended_unseen') continue;
+    if (carry === 'id') ids += 1;
+    else if (carry === 'end') endedItems += 1;
+    else received += 1;
+    if ((carry === 'id' || carry === 'end') && FROM_PEOPLE.has(row['kind'])) handled += 1;
+    const needsRuns = carry === 'go_on' || carry === 'end';
+    const of = (table: string): readonly Row[] => (needsRuns ? replaced.all(table, 'item_id = ?', row['id']) : []);
+    const item = { row, runs: of('handler_runs'), steps: of('once_results') };
+    carryItem(carry, item, { kept: own && String(own['id']), columns }).forEach(apply);
+  }
+  for (const row of open) {
+    const carry = itemCarry(undefined, factOf(row));
+    if (carry !== 'ended_unseen' || there(row['endpoint'], row['delivery_id']) !== undefined) continue;
+    endedItems += 1;
+    apply(endUnseenItem(String(row['id']), at));
+  }
+  return { handled, ids, received, endedItems };
+}
+
+function compareSends({ replaced, kept, at, apply, columns }: Comparing) {
+  let [endedSends, waitingSends, lostSends] = [0, 0, 0];
+  const sent: Record<string, number> = {};
+  const find = prepareRead(kept, 'outbox', 'key = ?');
+  const there = prepareRead(replaced, 'outbox', 'key = ?');
+  const open = kept.all('outbox', 'done_at IS NULL');
+  for (const row of replaced.each('outbox')) {
+    const own = find(row['key']);
+    const carry = sendCarry(factOf(row), own && factOf(own));
+    const endpoint = String(row['endpoint']);
+    if (row['state'] === 'sent' && own?.['state'] !== 'sent') sent[endpoint] = (sent[endpoint] ?? 0) + 1;
+    else if (own === undefined && carry === 'nothing') lostSends += 1;
+    if (carry === 'nothing' || carry === 'ended_unseen') continue;
+    if (carry === 'end') endedSends += 1;
+    else waitingSends += 1;
+    apply(carrySend(carry, row, { kept: own && String(own['id']), columns }));
+  }
+  for (const row of open) {
+    if (there(row['key']) !== undefined) continue;
+    endedSends += 1;
+    apply(endUnseenSend(String(row['id']), at));
+  }
+  return { endedSends, waitingSends, lostSends, sent };
+}
+
+const factOf = (row: Row): Fact => ({
+  isEnded: row['done_at'] !== null,
+  isNew: row['attempts'] === 0 && row['state'] !== 'handling' && row['state'] !== 'sending',
+  changes: Number(row['operator_changes'] ?? 0), // an svc before migration 3 did not count them
+});
+
+/** Owners of cells whose keys or revisions differ. */
+function changedPlugins(replaced: State, kept: State): number {
+  const owners = (state: State): ReadonlyMap<string, string> =>
+    new Map(
+      state
+        .query('SELECT owner, count(*) AS n, sum(revision) AS revisions FROM cells GROUP BY owner ORDER BY owner')
+        .map(({ owner, n, revisions }) => [String(owner), `${n}/${revisions}`]),
+    );
+  const [now, then] = [owners(replaced), owners(kept)];
+  return [...new Set([...now.keys(), ...then.keys()])].filter((owner) => now.get(owner) !== then.get(owner)).length;
+}

@@ -1,0 +1,122 @@
+// `.svc/workroom-catalog.json`: the board as the journal has it, for people and other programs. Written whole, every five seconds at most.
+import { writeFileAtomic } from '../../../shared/files/atomic-file.ts';
+import { messageOf } from '../../../shared/svc-error.ts';
+import type { Timer } from '../../../shared/time/clock.ts';
+import type { Core } from '../../core/core.ts';
+import type { Reader } from '../../database/unit.ts';
+import type { Team } from '../board/model.ts';
+import type { Entity } from '../journal/catalog-rows.ts';
+import { canonicalJson } from '../journal/chain.ts';
+import type { Head } from '../read-catalog.ts';
+
+const EVERY_MS = 5_000;
+/** A large board is written less often: writing takes a twentieth of the time at most. */
+const SHARE = 20;
+
+export interface CatalogText {
+  readonly head: Head;
+  readonly members: string;
+  /** Canonical JSON by id, in order. */
+  readonly boards: readonly (readonly [string, string])[];
+  readonly items: readonly (readonly [string, string])[];
+}
+
+export function catalogText({ head, members, boards, items }: CatalogText): string {
+  const object = (entries: CatalogText['items']): string =>
+    `{${entries.map(([id, json]) => `${JSON.stringify(id)}:${json}`).join(',')}}`;
+  return `{"appliedSeq":${head.seq},"boards":${object(boards)},"headHash":"${head.hash}","items":${object(items)},"members":${members},"version":1}\n`;
+}
+
+/** The text for a fold of the journal up to this head. */
+export function catalogOfFolds(folds: ReadonlyMap<string, Entity>, head: Head): string {
+  const of = (kind: string): [string, string][] =>
+    [...folds]
+      .filter(([stream]) => stream.startsWith(`${kind}/`))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([stream, entity]) => [stream.slice(kind.length + 1), canonicalJson(valueOf(entity))]);
+  const team = folds.get('team');
+  const members = canonicalJson(team?.kind === 'team' ? team.team.members : {});
+  return catalogText({ head, members, boards: of('board'), items: of('item') });
+}
+
+const valueOf = (entity: Entity): unknown =>
+  entity.kind === 'team' ? entity.team : entity.kind === 'board' ? entity.board : entity.item;
+
+/** One statement, so that rows and head are of one moment. */
+const ALL = `SELECT stream, data, head.seq, head.hash FROM workroom_head AS head
+  LEFT JOIN workroom_catalog ON true WHERE head.id = 1 ORDER BY stream`;
+
+interface Row extends Head {
+  readonly stream: string | null;
+  readonly data: string | null;
+}
+
+async function readCatalogText(reader: Reader): Promise<{ readonly text: string; readonly head: Head }> {
+  const rows = await reader.all<Row>({
+    compile: () => ({ sql: ALL, parameters: [] }),
+    execute: () => Promise.reject(new Error('a Reader runs it')),
+  });
+  const of = (kind: string): [string, string][] =>
+    rows.flatMap(({ stream, data }) =>
+      stream?.startsWith(`${kind}/`) === true ? [[stream.slice(kind.length + 1), data ?? '']] : [],
+    );
+  const team = rows.find(({ stream }) => stream === 'team')?.data;
+  const members = canonicalJson(team == null ? {} : (JSON.parse(team) as Team).members);
+  const { seq = 0, hash = '' } = rows[0] ?? {};
+  return {
+    text: catalogText({ head: { seq, hash }, members, boards: of('board'), items: of('item') }),
+    head: { seq, hash },
+  };
+}
+
+export class CatalogFile {
+  readonly #core: Core;
+  readonly #path: string;
+  /** Resolves once the files of the journal hold this number: the catalog never shows more than they do. */
+  readonly #filed: (seq: number) => Promise<void> | undefined;
+  #written = -1;
+  #nextAt = 0;
+  #timer: Timer | undefined;
+  #hasStopped = false;
+
+  constructor(core: Core, path: string, filed: (seq: number) => Promise<void> | undefined) {
+    this.#core = core;
+    this.#path = path;
+    this.#filed = filed;
+  }
+
+  /** The journal has grown: the file follows within five seconds. */
+  changed(): void {
+    if (this.#timer !== undefined || this.#hasStopped) return;
+    const wait = Math.max(0, this.#nextAt - this.#core.clock.monotonic());
+    this.#timer = this.#core.clock.after(wait, () => void this.#writeLater(), { background: true });
+  }
+
+  stop(): void {
+    this.#hasStopped = true;
+    this.#timer?.cancel();
+  }
+
+  async #writeLater(): Promise<void> {
+    this.#timer = undefined;
+    try {
+      await this.write();
+    } catch (error) {
+      this.#core.log.warn({ error: messageOf(error) }, 'the catalog file of the Workroom could not be written');
+      this.#nextAt = this.#core.clock.monotonic() + EVERY_MS;
+      this.changed();
+    }
+  }
+
+  /** Writes it now, if it is not that of the head. */
+  async write(): Promise<void> {
+    const { clock, reader } = this.#core;
+    const startedAt = clock.monotonic();
+    const { text, head } = await readCatalogText(reader);
+    if (head.seq === this.#written) return;
+    await this.#filed(head.seq);
+    writeFileAtomic(this.#path, text);
+    this.#written = head.seq;
+    this.#nextAt = clock.monotonic() + Math.max(EVERY_MS, SHARE * (clock.monotonic() - startedAt));
+  }
+}

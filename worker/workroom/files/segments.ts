@@ -1,0 +1,89 @@
+// The segments of the journal: which there are, and how far the last one holds.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SvcError } from '../../../shared/svc-error.ts';
+import type { WorkroomEventsTable } from '../../database/tables.ts';
+import { chainHash } from '../journal/chain.ts';
+import { firstOf, type ReadHeader, readHeader, readRecord } from './record.ts';
+
+export interface Segment {
+  /** Number of its first event, by its name. */
+  readonly first: number;
+  readonly path: string;
+}
+
+/** In order of their first numbers. */
+export function listSegments(folder: string): readonly Segment[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .flatMap((name) => {
+      const first = firstOf(name);
+      return first === undefined ? [] : [{ first, path: join(folder, name) }];
+    })
+    .sort((a, b) => a.first - b.first);
+}
+
+export interface Placed {
+  readonly event: WorkroomEventsTable;
+  readonly segment: number;
+  readonly offset: number;
+  /** Length of the line with its LF. */
+  readonly bytes: number;
+}
+
+/** A segment up to the first line that does not hold. */
+export interface SegmentLook {
+  readonly header: ReadHeader['header'] | undefined;
+  readonly placed: readonly Placed[];
+  /** Bytes that hold. */
+  readonly end: number;
+  readonly content: Buffer;
+  /** Behind the first line that does not hold stands one that does: this is no torn end. */
+  readonly goesOn: boolean;
+}
+
+/** Reads one segment, and follows the chain through it. */
+export function lookAt({ first, path }: Segment): SegmentLook {
+  const content = readFileSync(path);
+  const read = readHeader(content);
+  const none = { header: undefined, placed: [], end: 0, content };
+  if (read === undefined) return { ...none, goesOn: holdsFrom(content, 0) };
+  const placed: Placed[] = [];
+  let end = read.bytes;
+  let before = read.header.prev;
+  while (end < content.length) {
+    const record = readRecord(content, end);
+    if (record.kind === 'broken') break;
+    const { event } = record;
+    if (event.seq !== first + placed.length || chainHash(before, event.seq, event.digest) !== event.hash) break;
+    placed.push({ event, segment: first, offset: end, bytes: record.end - end });
+    before = event.hash;
+    end = record.end;
+  }
+  return { header: read.header, placed, end, content, goesOn: holdsFrom(content, end) };
+}
+
+/** Whether a whole line stands behind the first one from `offset`, or at it. */
+function holdsFrom(content: Buffer, offset: number): boolean {
+  for (let at = offset; at < content.length; ) {
+    const record = readRecord(content, at);
+    if (record.kind === 'whole') return true;
+    at = record.end;
+  }
+  return false;
+}
+
+/** Events behind `after` with their places, a segment at a time. Throws at a line that does not hold. */
+export function* placedAfter(folder: string, after: number): Generator<readonly Placed[]> {
+  const segments = listSegments(folder);
+  for (const [index, segment] of segments.entries()) {
+    const next = segments[index + 1]?.first ?? Number.POSITIVE_INFINITY;
+    if (next <= after + 1) continue;
+    const { placed, end, content } = lookAt(segment);
+    if (end < content.length)
+      throw new SvcError('journal_damaged', `${segment.path} does not hold at byte ${end}`, {
+        hint: 'svc workroom verify tells all that is damaged',
+      });
+    yield placed.filter(({ event }) => event.seq > after);
+  }
+}
