@@ -3,7 +3,7 @@ import type { Statement, Unit, UnitAnswer, Writer } from '../../../../../worker/
 import { Workroom as Real } from '../../../../../worker/workroom/workroom.ts';
 import { planted } from './planted.ts';
 
-export * from '../../../../../worker/workroom/workroom.ts';
+export { dueRow } from '../../../../../worker/workroom/workroom.ts';
 
 type Arguments = ConstructorParameters<typeof Real>;
 
