@@ -1,12 +1,13 @@
-// npm run bench [-- start | testing | webhooks | http | events | logs | supervisor | platforms | hostile | texts | journal | recovery] [--json] [--restarts N] [--seconds N] [--mb N]: every figure as a ratio to
-// its baseline of the same run. Machines are shared and noisy: medians over rounds; a goal that is missed is printed, never hidden, and
-// never fails the command. --json prints one document, --restarts is how often the worker of the supervisor is restarted before its memory is
-// looked at again (1,000), --seconds how long the webhooks of the platforms come (60), and an attack stands (30).
-// --mb is the size of the database that is copied (1,024).
+// npm run bench [-- start | testing | webhooks | http | events | logs | supervisor | platforms | hostile | texts | journal | jobs | recovery] [--json] [--restarts N] [--seconds N]
+// [--events N] [--mb N]: every figure as a ratio to its baseline of the same run. Machines are shared and noisy: medians over rounds; a goal that is
+// missed is printed, never hidden, and never fails the command. --json prints one document, --restarts is how often the worker of the supervisor is
+// restarted before its memory is looked at again (1,000), --seconds how long the webhooks of the platforms come (60), and an attack stands (30),
+// --events how many events the journal has (100,000), --mb the size of the database that is copied (1,024).
 import { parseArgs } from 'node:util';
 import { benchEvents } from './events.ts';
 import { benchHostile } from './hostile.ts';
 import { benchHttp } from './http.ts';
+import { benchJobs } from './jobs.ts';
 import { benchJournal } from './journal.ts';
 import { openReport } from './load/report.ts';
 import { measureLogs } from './logs.ts';
@@ -30,6 +31,7 @@ const { values, positionals } = parseArgs({
     restarts: { type: 'string', default: '1000' },
     seconds: { type: 'string' },
     mb: { type: 'string', default: '1024' },
+    events: { type: 'string', default: '100000' },
   },
   allowPositionals: true,
 });
@@ -67,7 +69,8 @@ if (asks('start')) {
   });
 }
 if (asks('testing')) await benchPluginTests(report);
-if (asks('journal')) await benchJournal(report);
+if (asks('jobs')) await benchJobs(report);
+if (asks('journal')) await benchJournal(report, Number(values.events));
 if (asks('webhooks')) {
   const { durable, bare, writer, p99, commands, cold } = await measureWebhooks(ROUNDS, DELIVERIES);
   const alone = { name: 'writer alone', value: writer };
