@@ -1,8 +1,8 @@
-// npm run bench [-- start | testing | webhooks | http | events | logs | supervisor | platforms | hostile | texts | journal | jobs | recovery] [--json] [--restarts N] [--seconds N]
-// [--events N] [--mb N]: every figure as a ratio to its baseline of the same run. Machines are shared and noisy: medians over rounds; a goal that is
-// missed is printed, never hidden, and never fails the command. --json prints one document, --restarts is how often the worker of the supervisor is
-// restarted before its memory is looked at again (1,000), --seconds how long the webhooks of the platforms come (60), and an attack stands (30),
-// --events how many events the journal has (100,000), --mb the size of the database that is copied (1,024).
+// npm run bench [-- start | testing | webhooks | http | events | logs | supervisor | platforms | hostile | texts | journal | jobs | recovery] [--json] [--restarts N] [--seconds N] [--events N] [--mb N]: every figure as a ratio
+// to its baseline of the same run. Machines are shared and noisy: medians over rounds; a goal that is missed is printed, never hidden, and
+// never fails the command. --json prints one document, --restarts is how often the worker of the supervisor is restarted before its memory is
+// looked at again (1,000), --seconds how long the webhooks of the platforms come (60), and an attack stands (30), --events how many events the
+// journal has (100,000), --mb the size of the database that is copied (1,024).
 import { parseArgs } from 'node:util';
 import { benchEvents } from './events.ts';
 import { benchHostile } from './hostile.ts';
@@ -30,8 +30,8 @@ const { values, positionals } = parseArgs({
     json: { type: 'boolean', default: false },
     restarts: { type: 'string', default: '1000' },
     seconds: { type: 'string' },
-    mb: { type: 'string', default: '1024' },
     events: { type: 'string', default: '100000' },
+    mb: { type: 'string', default: '1024' },
   },
   allowPositionals: true,
 });
