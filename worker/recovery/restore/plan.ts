@@ -7,7 +7,6 @@ import { projectPaths } from '../../../shared/files/paths.ts';
 import { CHECKPOINT_FILES } from '../../../shared/recovery/layout.ts';
 import { storedCheckpoint } from '../../../shared/recovery/stored-checkpoints.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
-import { MIGRATIONS } from '../../database/migrations/list.ts';
 import { openReadOnly } from '../../database/sqlite/connection.ts';
 import { readStoredSchema } from '../../database/stored-schema.ts';
 import { type Compared, compareStates } from './compare-states.ts';
