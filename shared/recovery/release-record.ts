@@ -48,13 +48,12 @@ const versionSchema = Type.Object({
 });
 export type ReleasedVersion = Static<typeof versionSchema>;
 
-export const verdictSchema = Type.Object({
+const verdictSchema = Type.Object({
   verdict: Type.Enum(['good', 'bad', 'unclear']),
   /** What decided, in one sentence. */
   signal: text,
   at: text,
 });
-export type StoredVerdict = Static<typeof verdictSchema>;
 
 export const releaseRecordSchema = Type.Object(
   {
