@@ -142,8 +142,10 @@ describe('files of the journal', () => {
     while (!whole()) await new Promise((resolve) => setImmediate(resolve));
     assert.equal(waiting(room), 1);
     room.kill();
+    const inode = inodesOf(room);
     const opened = await again(t, room);
     assert.equal(waiting(opened), 0);
+    assert.notDeepEqual(inodesOf(room), inode, 'nobody knows whether it was synced: it is written anew');
     assert.deepEqual(opened.verify().faults, []);
     assert.equal((await all(opened)).length, 10);
   });
@@ -157,13 +159,13 @@ describe('files of the journal', () => {
         throw Object.assign(new Error('EIO'), { code: 'EIO' });
       },
     });
-    const inode = readdirInodes(room);
+    const inode = inodesOf(room);
     faults.left = 1;
     await assert.rejects(room.do(ann, newItem, 'once'), { code: 'journal_damaged' });
     await assert.rejects(room.do(ann, newItem, 'other'), { code: 'journal_damaged' });
     room.clock.moveTo(room.clock.now() + 1_000);
     while (room.journal.damage !== undefined) await new Promise((resolve) => setImmediate(resolve));
-    assert.notDeepEqual(readdirInodes(room), inode);
+    assert.notDeepEqual(inodesOf(room), inode);
     const answer = await room.do(ann, newItem, 'once');
     assert.deepEqual(answer, { kind: 'accepted', stream: 'item/web-1', item: 'web-1', version: 1, state: 'open' });
     assert.deepEqual(room.verify().faults, []);
@@ -331,7 +333,7 @@ async function committed(room: Room, seq: number): Promise<void> {
 const contentOf = (folder: string): readonly (readonly [string, string])[] =>
   existsSync(folder) ? readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]) : [];
 
-const readdirInodes = (room: Room): readonly string[] => segmentsOf(room).map((path) => String(statSync(path).ino));
+const inodesOf = (room: Room): readonly string[] => segmentsOf(room).map((path) => String(statSync(path).ino));
 
 interface Line {
   readonly start: number;
