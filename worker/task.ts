@@ -6,15 +6,24 @@ import { newRuntimeId } from '../shared/identifiers.ts';
 import { createLog } from '../shared/log/logger.ts';
 import { SecretRegistry } from '../shared/log/redaction.ts';
 import { EXIT } from '../shared/process/exit-codes.ts';
+import type { Switch } from '../shared/recovery/switch.ts';
 import { trySqlite } from '../shared/sqlite.ts';
 import { coerceError } from '../shared/svc-error.ts';
 import type { StoredSchema } from './database/stored-schema.ts';
 import type { StoredIngress } from './host/stored-ingress.ts';
 import type { StoredItems } from './host/stored-items.ts';
 import type { StoredPlaceOptions } from './host/stored-place.ts';
+import type { Exported, ExportOptions } from './recovery/archive/export.ts';
+import type { Imported, ImportOptions } from './recovery/archive/import.ts';
 import type { Made } from './recovery/checkpoint/make-checkpoint.ts';
 import type { StoppedOptions } from './recovery/checkpoint/make-stopped.ts';
 import type { Pruned, StoredPruneOptions } from './recovery/checkpoint/remove-checkpoints.ts';
+import type { JudgeOptions } from './recovery/release/judge-release.ts';
+import type { CodeSwitch } from './recovery/release/switch-code.ts';
+import type { Verdict } from './recovery/release/verdict.ts';
+import type { RestorePlan } from './recovery/restore/plan.ts';
+import type { Restored, RestoreOptions, RestoreRequest } from './recovery/restore/restore.ts';
+import type { VerifiedCheckpoint, VerifyCheckpointOptions } from './recovery/verify/verify-checkpoint.ts';
 import type {
   CheckedProject,
   CheckOptions,
@@ -50,6 +59,22 @@ export interface TaskModule {
   rebuildWorkroom(options: StoredPlaceOptions): Promise<Head>;
   /** A checkpoint of a stopped host. */
   makeStopped(options: StoppedOptions): Promise<Made>;
+  /** What a restore would do. */
+  readRestorePlan(request: RestoreRequest): Promise<RestorePlan>;
+  /** Exchanges the code of a stopped host for that of a release. */
+  switchCode(of: CodeSwitch): Promise<void>;
+  /** How the released version does since ingress was opened. */
+  judgeRelease(options: JudgeOptions): Promise<Verdict>;
+  /** Restores the state of a stopped host. */
+  restore(options: RestoreOptions): Promise<Restored>;
+  /** Finishes a switch that was decided; undefined if there is none. */
+  finishPending(project: string): Promise<Switch | undefined>;
+  /** Restores a checkpoint beside the project, in test mode, and throws the copy away. Code of its plugins runs. */
+  verifyCheckpoint(
+    options: VerifyCheckpointOptions & Pick<TaskOptions, 'end' | 'secrets'>,
+  ): Promise<VerifiedCheckpoint>;
+  exportCheckpoint(options: ExportOptions): Promise<Exported>;
+  importCheckpoint(options: ImportOptions): Promise<Imported>;
   /** Removes checkpoints by the keys of `recovery`. */
   pruneStored(options: StoredPruneOptions): Promise<Pruned>;
   /** Files that others can change, of the project and of its plugins. No code of plugins runs. */
@@ -127,6 +152,42 @@ export const verifyWorkroom: TaskModule['verifyWorkroom'] = async (options) =>
 /** Throws what the configuration throws, `already_running` beside a worker, and `not_found` without a database. */
 export const makeStopped: TaskModule['makeStopped'] = async (options) =>
   (await import('./recovery/checkpoint/make-stopped.ts')).makeStopped(options);
+
+export const readRestorePlan: TaskModule['readRestorePlan'] = async (request) =>
+  (await import('./recovery/restore/restore.ts')).readRestorePlan(request);
+
+/** Throws `already_running` beside a worker. */
+export const switchCode: TaskModule['switchCode'] = async (of) =>
+  (await import('./recovery/release/switch-code.ts')).switchCode(of);
+
+export const judgeRelease: TaskModule['judgeRelease'] = async (options) =>
+  (await import('./recovery/release/judge-release.ts')).judgeRelease(options);
+
+/** Throws `already_running` beside a worker, and what refuses the restore: then nothing was changed. */
+export const restore: TaskModule['restore'] = async (options) =>
+  (await import('./recovery/restore/restore.ts')).restore(options);
+
+export const finishPending: TaskModule['finishPending'] = async (project) =>
+  (await import('./recovery/restore/restore.ts')).finishPending(project);
+/** Throws `not_found`, and `conflict` while another process verifies. */
+export const verifyCheckpoint: TaskModule['verifyCheckpoint'] = async ({ end, secrets, ...options }) =>
+  (await import('./recovery/verify/verify-checkpoint.ts')).verifyCheckpoint(options, {
+    once: (of) =>
+      assembleOnce({
+        ...of,
+        mode: 'test',
+        ...(end === undefined ? {} : { end }),
+        ...(secrets === undefined ? {} : { secrets }),
+      }),
+  });
+
+/** Throws `not_found`, `checkpoint_damaged`, `refused`. */
+export const exportCheckpoint: TaskModule['exportCheckpoint'] = async (options) =>
+  (await import('./recovery/archive/export.ts')).exportCheckpoint(options);
+
+/** Throws `archive_refused`, `checkpoint_foreign`, `schema_newer`. */
+export const importCheckpoint: TaskModule['importCheckpoint'] = async (options) =>
+  (await import('./recovery/archive/import.ts')).importCheckpoint(options);
 
 /** Throws what the configuration throws, and `conflict` while a checkpoint is made. */
 export const pruneStored: TaskModule['pruneStored'] = async (options) =>

@@ -54,6 +54,7 @@ const PROGRAMS: readonly Program[] = [
       worker: 'worker/process/built-main.ts',
       'writer-thread': 'worker/database/sqlite/writer-thread.ts',
       'copy-child': 'worker/recovery/checkpoint/copy-child.ts',
+      'finish-child': 'worker/recovery/checkpoint/finish-child.ts',
     },
     script: true,
   },

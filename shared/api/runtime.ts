@@ -104,6 +104,13 @@ export const statusSchema = Type.Object(
     head: Type.Optional(Type.Integer()),
     /** Waiting inbox items. Their bytes only with full scope. */
     inbox: Type.Optional(Type.Object({ items: Type.Integer(), bytes: Type.Optional(Type.Integer()) })),
+    /** The newest good one, and when it was last verified. Null before the first. */
+    checkpoint: Type.Optional(
+      Type.Union([
+        Type.Object({ name: Type.String(), at: Type.String(), level: Type.String(), verifiedAt: nullableText }),
+        Type.Null(),
+      ]),
+    ),
     /** Why the newest configuration does not serve. The reason only with full scope. */
     lastFailure: Type.Optional(failureSchema),
   },

@@ -6,6 +6,9 @@ export const ENV_FILE = '.env';
 export const STATE_DIR = '.svc';
 export const DATA_DIR = 'data';
 
+/** Entries of a project that are no code: a release leaves them where they are. */
+export const STAYING: ReadonlySet<string> = new Set([STATE_DIR, DATA_DIR, ENV_FILE, '.git']);
+
 /** Relative names: sockets are bound and connected from the project folder, since paths over 107 bytes are cut silently. */
 export const CONTROL_SOCKET = `${STATE_DIR}/control.sock`;
 export const WORKER_SOCKET = `${STATE_DIR}/worker.sock`;
@@ -40,6 +43,8 @@ export interface ProjectPaths {
   readonly releasesDir: string;
   /** Where `checkpoint verify` restores to. Anything in it may be removed. */
   readonly rehearsalDir: string;
+  /** Locked while a process verifies. */
+  readonly rehearsalLock: string;
   /** Numbers of checkpoints, releases and replaced states. In a file, because a restored database would turn them back. */
   readonly recoveryNumbers: string;
   /** Locked while a checkpoint is made or removed. */
@@ -74,6 +79,7 @@ export function projectPaths(project: string): ProjectPaths {
     replacedDir: state('replaced'),
     releasesDir: state('releases'),
     rehearsalDir: state('rehearsal'),
+    rehearsalLock: state('rehearsal.lock'),
     recoveryNumbers: state('recovery.json'),
     recoveryLock: state('recovery.lock'),
     pendingSwitch: state('switch.json'),

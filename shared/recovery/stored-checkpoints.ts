@@ -3,7 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectPaths } from '../files/paths.ts';
 import { CHECKPOINT_FILES, CHECKPOINT_NAME, checkpointFolder, verificationFile } from './layout.ts';
-import { MANIFEST_FORMAT, type Manifest } from './manifest.ts';
+import type { MANIFEST_FORMAT, Manifest } from './manifest.ts';
+
+/** Its module loads TypeBox, which a command and a start need not. */
+const FORMAT: typeof MANIFEST_FORMAT = 'svc.checkpoint/1';
 
 export type Level = 'made' | 'checked' | 'rehearsed';
 
@@ -56,7 +59,7 @@ function namesIn(folder: string): readonly string[] {
 function readStored(project: string, name: string): StoredCheckpoint {
   const file = join(checkpointFolder(project, name), CHECKPOINT_FILES.manifest);
   const known = readJson(file) as Manifest | undefined;
-  const isReadable = known?.format === MANIFEST_FORMAT && known.name === name && Array.isArray(known.parts);
+  const isReadable = known?.format === FORMAT && known.name === name && Array.isArray(known.parts);
   const manifest = isReadable ? known : undefined;
   const verification = readVerification(project, name);
   const fault =

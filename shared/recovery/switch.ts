@@ -5,18 +5,16 @@
 //   SWITCH-3  The file is removed last. Carrying out a switch again goes on where it stopped, and never moves the new state aside.
 //   SWITCH-4  Nothing opens the database while the file exists.
 import { existsSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { stableJson, syncFolder, writeFileAtomic } from '../files/atomic-file.ts';
 import { type FilePort, nodeFiles } from '../files/file-port.ts';
 import { MOVED, moveAcross } from '../files/move-across.ts';
 import { readOwnFile } from '../files/own-file.ts';
 import { projectPaths } from '../files/paths.ts';
 import { messageOf, SvcError } from '../svc-error.ts';
+import { FINISH_COMMAND, pendingSwitch } from './pending-switch.ts';
 
 const FORMAT = 'svc.switch/1';
-
-/** The command that carries out a pending switch. */
-export const FINISH_COMMAND = 'svc checkpoint restore --finish';
 
 export type SwitchPurpose = 'restore' | 'undo' | 'release' | 'rollback';
 const PURPOSES: readonly string[] = ['restore', 'undo', 'release', 'rollback'] satisfies SwitchPurpose[];
@@ -208,18 +206,3 @@ function remedyOf(error: unknown): string {
     ? `the project cannot be written here: run \`${FINISH_COMMAND}\` as its owner, outside of the sandbox of the service`
     : `mend that, then \`${FINISH_COMMAND}\`, or start the host`;
 }
-
-/** The error of a command that would open the database while a switch is pending (SWITCH-4). */
-export const pendingSwitch = (file: string): SvcError =>
-  new SvcError('switch_pending', `the state of this project is being switched: ${file} exists`, {
-    hint: `\`${FINISH_COMMAND}\` finishes it, and so does a start of the host`,
-  });
-
-/** Throws `switch_pending` while a switch is pending. */
-export function refusePendingSwitch(project: string): void {
-  const file = projectPaths(project).pendingSwitch;
-  if (existsSync(file)) throw pendingSwitch(file);
-}
-
-/** Folder for the state that a switch moves aside, relative to the project. */
-export const replacedFolder = (name: string): string => join('.svc', 'replaced', name);

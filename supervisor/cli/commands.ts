@@ -17,12 +17,14 @@ const inbox: CommandEntry['load'] = () => import('./commands/inbox.ts');
 const outbox: CommandEntry['load'] = () => import('./commands/outbox.ts');
 const endpoints: CommandEntry['load'] = () => import('./commands/endpoints.ts');
 const ingress: CommandEntry['load'] = () => import('./commands/ingress.ts');
+const release: CommandEntry['load'] = () => import('./commands/release.ts');
 const webhooks: CommandEntry['load'] = () => import('./commands/webhooks.ts');
 const seeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/see.ts');
 const changeWorkroom: CommandEntry['load'] = () => import('./commands/workroom/change.ts');
 const proveWorkroom: CommandEntry['load'] = () => import('./commands/workroom/prove.ts');
 const keepWorkroom: CommandEntry['load'] = () => import('./commands/workroom/keep.ts');
 const readCheckpoints: CommandEntry['load'] = () => import('./commands/checkpoint/read.ts');
+const archives: CommandEntry['load'] = () => import('./commands/checkpoint/archive.ts');
 const tasks: CommandEntry['load'] = () => import('./commands/tasks.ts');
 const jobs: CommandEntry['load'] = () => import('./commands/jobs/jobs.ts');
 const service: CommandEntry['load'] = () => import('./commands/service/control.ts');
@@ -72,8 +74,25 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('ingress status', 'Says whether deliveries are taken', ingress),
   entry('checkpoint create', 'Makes a restore point', () => import('./commands/checkpoint/create.ts')),
   entry('checkpoint list', 'Lists checkpoints, needs no host', readCheckpoints),
+  entry(
+    'checkpoint restore',
+    'Restores the state of a checkpoint; the host is stopped',
+    () => import('./commands/checkpoint/restore.ts'),
+  ),
   entry('checkpoint show', 'Shows one checkpoint', readCheckpoints),
+  entry('checkpoint verify', 'Proves that it can be restored', () => import('./commands/checkpoint/verify.ts')),
+  entry('checkpoint export', 'Writes one as an archive', archives),
+  entry('checkpoint import', 'Takes an archive in', archives),
   entry('checkpoint prune', 'Removes old checkpoints', () => import('./commands/checkpoint/prune.ts')),
+  entry('release begin', 'Pauses, waits for quiet, makes the restore point', release),
+  entry('release check', 'Installs and tries the new code beside the old', release),
+  entry('release start', 'Exchanges the code and starts it', release),
+  entry('release accept', 'Asks whether the new version is right', release),
+  entry('release observe', 'Opens ingress and watches', release),
+  entry('release finish', 'Ends the release', release),
+  entry('release rollback', 'Goes back to code and data of before', release),
+  entry('release status', 'Says how the release stands and does', release),
+  entry('release history', 'Lists releases', release),
   entry('inbox list', 'Lists items of the inbox', inbox),
   entry('inbox show', 'Shows one item', inbox),
   entry('inbox replay', 'Puts a dead item back in line', inbox),

@@ -31,7 +31,7 @@ interface Result {
   readonly p99Ms: number;
 }
 
-const HOST_PATHS = ['/pub/health', '/api/system/ingress'];
+const HOST_PATHS = ['/pub/health', '/api/plugins'];
 
 /** `seconds` is for each measure of each round. */
 export async function benchHttp(seconds: number): Promise<readonly HttpFigures[]> {

@@ -52,6 +52,7 @@ describe('the bundles', () => {
       'code-check.mjs',
       'writer-thread.js',
       'copy-child.js',
+      'finish-child.js',
     ];
 
     assert.deepEqual(

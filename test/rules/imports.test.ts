@@ -80,7 +80,6 @@ const RULES: readonly Rule[] = [
   },
   { name: 'shared/recovery', files: /^shared\/recovery\//, local: /^shared\//, packages: ['typebox'] },
   { name: 'shared/time', files: /^shared\/time\//, local: /^shared\//, packages: [], lazyPackages: ['croner'] },
-  { name: 'shared/recovery', files: /^shared\/recovery\//, local: /^shared\//, packages: ['typebox'] },
   { name: 'shared', files: /^shared\//, local: /^shared\//, packages: ['better-sqlite3', 'pino'] },
   {
     name: 'worker entry of the CLI',
@@ -179,7 +178,7 @@ const RULES: readonly Rule[] = [
   room('runtime', ['kysely', 'typebox'], ['tsx', 'chokidar', 'esbuild']),
   room('engine', ['kysely']),
   room('sandbox', ['kysely', 'typebox']),
-  room('recovery', ['kysely', 'typebox']),
+  room('recovery', ['kysely', 'typebox', 'tar'], ['age-encryption']),
   {
     name: 'composition',
     files: /^worker\/(host|process|testing)\/|^worker\/[^/]+\.ts$/,

@@ -5,6 +5,7 @@
 //   LOCK-2  .svc/worker.json names the holder (pid, start time, boot, owner), for messages only. The lock decides.
 //   LOCK-3  No other code of the worker may open writer.lock: closing any descriptor of the file drops the lock (POSIX).
 //   LOCK-4  A command of an operator holds the lock while it makes one change. A start waits for such a holder instead of failing.
+//   LOCK-5  A command that finds a pending switch under the lock gives the lock back: it would open a database that is about to move.
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Cut, ExitRecord } from '../../shared/api/control.ts';
@@ -18,6 +19,7 @@ import type { ProjectPaths } from '../../shared/files/paths.ts';
 import { StateWatch } from '../../shared/files/state-watch.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { identify, isAlive, type ProcessIdentity } from '../../shared/process/process-identity.ts';
+import { pendingSwitch } from '../../shared/recovery/pending-switch.ts';
 import { type Database, Sqlite } from '../../shared/sqlite.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import { sqliteCode } from './sqlite/connection.ts';
@@ -59,7 +61,7 @@ export function acquireWriterLock(
   paths: ProjectPaths,
   holder: Pick<WorkerRecord, 'runtimeId' | 'owner' | 'mode'>,
 ): WriterLock {
-  const database = lockWriter(paths);
+  const database = lockForSwitch(paths);
   const former = readWorkerRecord(paths);
   const identity = identify(process.pid) ?? { pid: process.pid, start: 'unknown', boot: 'unknown' };
   const record: WorkerRecord = { version: 1, ...identity, ...holder, startedAt: new Date().toISOString() };
@@ -78,9 +80,17 @@ export function acquireWriterLock(
 
 /**
  * Takes the lock without a record of its holder; closing the connection releases it. Waits for a holder that is no live worker (LOCK-4). Throws
- * `already_running` and `storage_unavailable`.
+ * `already_running`, `storage_unavailable` and `switch_pending` (LOCK-5).
  */
 export function lockWriter(paths: ProjectPaths): Database {
+  const database = lockForSwitch(paths);
+  if (!existsSync(paths.pendingSwitch)) return database;
+  database.close();
+  throw pendingSwitch(paths.pendingSwitch);
+}
+
+/** As `lockWriter`, for a start or a command that finishes a pending switch. */
+export function lockForSwitch(paths: ProjectPaths): Database {
   const database = open(paths.writerLock);
   try {
     database.pragma(`busy_timeout = ${LOOK_MS}`);

@@ -162,6 +162,9 @@ export const EVENT_TYPES = {
   'workroom.verified': kind(1, { seq: count, ms: count }, ['seq', 'ms']),
   'workroom.damaged': kind(1, { seq: count, fault: text, stream: text }, ['seq', 'fault']),
   'workroom.head_noted': kind(1, { seq: count, hash: text }, ['seq']),
+
+  // `name` is a checkpoint, or a replaced state that came back; `lost` counts events, `carried` items and sends
+  'checkpoint.restored': kind(1, { name: text, lost: count, carried: count }, ['name', 'lost', 'carried']),
 } as const satisfies Readonly<Record<string, EventKind>>;
 
 export type EventTypeName = keyof typeof EVENT_TYPES;

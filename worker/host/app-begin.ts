@@ -3,6 +3,7 @@ import { systemClock } from '../../shared/time/clock.ts';
 import { VERSION } from '../../shared/version.ts';
 import { holdsAuthority, readAuthority, takeAuthority } from '../database/authority.ts';
 import type { ProjectState } from '../database/project-state.ts';
+import { readUntold, toldRestore } from '../database/restores-ledger.ts';
 import { recordStart } from '../database/starts-ledger.ts';
 import { recordEvents } from '../events/event-history.ts';
 import { createEventRetention } from '../events/retention.ts';
@@ -38,8 +39,14 @@ export async function recordThisStart({ options, facts, core, database }: Parts)
     previousEnd: previous.end,
     previousCode: previous.code,
   };
-  const events = recordEvents([{ type: 'runtime.started', at: systemClock.now(), runtimeId, data }]);
-  const statements = [takeAuthority(), forgetUnfinished(), recordStart(row), ...events];
+  const at = systemClock.now();
+  const restores = await readUntold(core.reader);
+  const told = restores.map(
+    ({ source: name, lost, carried }) =>
+      ({ type: 'checkpoint.restored', at, runtimeId, data: { name, lost, carried } }) as const,
+  );
+  const events = recordEvents([{ type: 'runtime.started', at, runtimeId, data }, ...told]);
+  const statements = [takeAuthority(), forgetUnfinished(), recordStart(row), ...events, ...restores.map(toldRestore)];
   const answer = await core.writer.commit({ name: 'runtime.started', statements });
   const [mine] = answer.kind === 'committed' ? (answer.rows[0] ?? []) : [{ value: await readAuthority(core.reader) }];
   if (mine?.['value'] === undefined) return;

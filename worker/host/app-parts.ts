@@ -30,6 +30,7 @@ import { MediaRetention } from '../files/media-retention.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
 import { webhookNames } from '../ingress/webhook-addresses.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import { checkpointMetrics } from '../metrics/checkpoint-metrics.ts';
 import { jobMetrics } from '../metrics/job-metrics.ts';
 import { createMetrics, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
 import { readStoredFigures } from '../metrics/stored-figures.ts';
@@ -42,6 +43,7 @@ import { NextCode } from '../runtime/loading/next-code.ts';
 import type { AppOptions } from './app-options.ts';
 import { Housekeeping, type KeepFor } from './housekeeping.ts';
 import { createJobs } from './jobs.ts';
+import { RecoveryHost } from './recovery.ts';
 import { WorkroomHost } from './workroom.ts';
 
 /** State that changes while the host runs. */
@@ -84,6 +86,7 @@ export class Parts {
   readonly housekeeping: Housekeeping;
   readonly nextCode: NextCode;
   readonly workroom: WorkroomHost;
+  readonly recovery: RecoveryHost;
   readonly file: string;
 
   constructor(options: AppOptions, onDatabase: (state: DatabaseState) => void) {
@@ -115,6 +118,7 @@ export class Parts {
     });
     this.engine = this.#makeEngine();
     this.jobs = createJobs(this.core, this.engine, { project, workroom: () => this.workroom.api });
+    this.recovery = this.#makeRecovery();
     this.readiness = this.#makeReadiness();
     this.disk = this.#makeDiskBudget();
     this.housekeeping = this.#makeHousekeeping();
@@ -123,6 +127,7 @@ export class Parts {
     workroomMetrics(this.metrics.registry, async () =>
       this.facts.state === undefined ? undefined : this.workroom.figures(),
     );
+    checkpointMetrics(this.metrics.registry, () => this.recovery.figures());
     this.pluginMetrics = new PluginMetrics(this.metrics.registry);
   }
 
@@ -251,6 +256,23 @@ export class Parts {
     });
   }
 
+  #makeRecovery(): RecoveryHost {
+    const { project, mode, environment, log } = this.options;
+    const { runtime } = this.engine;
+    return new RecoveryHost({
+      core: this.core,
+      project,
+      mode,
+      environment,
+      file: this.file,
+      writer: this.database,
+      loaded: () => runtime.loaded,
+      changedFiles: () => runtime.changedFiles(),
+      secrets: () => log.secrets.values,
+      tell: (event) => this.tell(event),
+    });
+  }
+
   #makeReadiness(): Readiness {
     const { runtimeId, log } = this.options;
     const { runtime, gate } = this.engine;
@@ -285,6 +307,7 @@ export class Parts {
     const paths = projectPaths(project);
     return new DiskBudget({
       folders: [paths.stateDir, paths.dataDir],
+      without: [paths.checkpointsDir, paths.replacedDir],
       database: this.file,
       limits: () => this.engine.runtime.loaded.config.disk,
       clock: systemClock,

@@ -14,6 +14,7 @@ export async function hostStatus({
   database,
   engine,
   readiness,
+  recovery,
 }: Parts): Promise<Readonly<Record<string, unknown>>> {
   const { runtime } = engine;
   const { config, version } = runtime.loaded;
@@ -41,6 +42,7 @@ export async function hostStatus({
     epoch: facts.state?.epoch ?? null,
     head: facts.head,
     inbox: engine.inbox.pending,
+    checkpoint: recovery.newest(),
     lastFailure: shownFailure(runtime, database.state),
   };
 }

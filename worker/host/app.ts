@@ -111,6 +111,7 @@ class Host implements App {
       reload: (caller, options) => this.reload(caller.actor, options),
       requestRestart: (caller, keep) => requestRestart(this.#parts, caller.actor, keep),
       jobs: jobsApi(this.#parts),
+      checkpoints: this.#parts.recovery.api,
       ingress: createIngressApi(engine, this.#parts.jobs),
       sandbox: { arrival: sandboxArrival, press: sandboxPress, conversation: conversationId, view: chatView },
       workroom: this.#parts.workroom,
@@ -197,6 +198,7 @@ class Host implements App {
     facts.retention?.start();
     housekeeping.start();
     this.#parts.workroom.start();
+    this.#parts.recovery.start();
     void this.#parts.media.removeHalves();
     if (this.#isUp) this.#run();
   }
@@ -267,6 +269,7 @@ class Host implements App {
     await step('watch', left('watch'), async () => this.#endWatch?.());
     await step('http', left('http'), async () => this.#http.drain(left('http')));
     await step('jobs', left('event'), () => this.#parts.jobs.stop());
+    await step('checkpoint', left('event'), () => this.#parts.recovery.stop());
     await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cutOf(what, count).forEach(add)));
     for (const part of [housekeeping, facts.retention, disk]) part?.stop();
     await step('workroom', left('accounts'), () => this.#parts.workroom.stop());

@@ -7,6 +7,7 @@ import type { DatabaseState } from '../database/database-host.ts';
 import { createEndpointControl } from '../endpoints/endpoint-control.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { HttpSettings, NamedToken } from '../http/api/caller.ts';
+import type { CheckpointsApi } from '../http/api/checkpoints-api.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
 import type { HostApi } from '../http/api/host-api.ts';
 import type { IngressApi } from '../http/api/ingress-api.ts';
@@ -18,6 +19,7 @@ import { RefusalLog } from '../ingress/refusal-log.ts';
 import { createWebhookControl, publicAddress } from '../ingress/webhook-addresses.ts';
 import { createWebhookSockets } from '../ingress/webhook-sockets.ts';
 import { Webhooks } from '../ingress/webhooks.ts';
+import { reopenRuns } from '../jobs/job-store.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createOutboxAdmin } from '../outbox/outbox-admin.ts';
 import type { Readiness } from '../readiness/readiness.ts';
@@ -44,6 +46,7 @@ export interface HostApiDeps {
   readonly sandbox: SandboxView;
   readonly workroom: WorkroomHost;
   readonly jobs: JobsApi;
+  readonly checkpoints: CheckpointsApi;
   readonly ingress: IngressApi;
 }
 
@@ -134,10 +137,11 @@ export function createHostApi(deps: HostApiDeps): HostApi {
         return { ...file, name };
       },
     },
-    inbox: createInboxAdmin({ core, inbox, dispatcher, room: () => inbox.room }),
+    inbox: createInboxAdmin({ core, inbox, dispatcher, room: () => inbox.room, reopen: reopenRuns }),
     outbox: createOutboxAdmin({ core, sender }),
     tasks: createTaskControl(core),
     jobs: deps.jobs,
+    checkpoints: deps.checkpoints,
     endpoints: createEndpointControl(core, engine.endpoints),
     webhooks: createWebhookControl({
       core,

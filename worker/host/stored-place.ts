@@ -10,7 +10,7 @@ import { ensureStateFolder } from '../../shared/files/state-folder.ts';
 import { newRuntimeId, type ProjectId } from '../../shared/identifiers.ts';
 import { SecretRegistry } from '../../shared/log/redaction.ts';
 import { noFailpoint } from '../../shared/process/failpoints.ts';
-import { refusePendingSwitch } from '../../shared/recovery/switch.ts';
+import { refusePendingSwitch } from '../../shared/recovery/pending-switch.ts';
 import type { Database } from '../../shared/sqlite.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { systemClock } from '../../shared/time/clock.ts';
@@ -82,7 +82,6 @@ async function under<T>(
   const lock = take(place.paths);
   const reader = readerOf(place);
   try {
-    refusePendingSwitch(place.paths.project); // decided before the lock was free
     const writer = await outsideWriter({ ...place, reader, isAlone: lock !== undefined });
     return await ask(coreOver(place, reader, writer));
   } finally {

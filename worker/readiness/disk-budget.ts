@@ -27,6 +27,7 @@ const FIRST_AFTER_MS = 25;
 
 export class DiskBudget {
   readonly #folders: readonly string[];
+  readonly #without: ReadonlySet<string>;
   readonly #database: string;
   readonly #limits: () => DiskLimits;
   readonly #clock: Clock;
@@ -40,12 +41,15 @@ export class DiskBudget {
 
   constructor(options: {
     readonly folders: readonly string[];
+    /** Folders below them that do not count: `recovery.maxBytes` bounds them. */
+    readonly without?: readonly string[];
     readonly database: string;
     readonly limits: () => DiskLimits;
     readonly clock: Clock;
     readonly changed: (low: string | undefined) => void;
   }) {
     this.#folders = options.folders;
+    this.#without = new Set(options.without);
     this.#database = options.database;
     this.#limits = options.limits;
     this.#clock = options.clock;
@@ -109,7 +113,7 @@ export class DiskBudget {
   /** Counts at most `entries.left` files. Beyond that the last count stays. */
   async #count(entries: { left: number }): Promise<DiskUse> {
     const outside = await this.#databaseOutside();
-    const below = this.#folders.map((folder) => sizeBelow(folder, entries));
+    const below = this.#folders.map((folder) => sizeBelow(folder, { entries, without: this.#without }));
     const sizes = await Promise.all([...below, ...outside.map(sizeOf)]);
     return this.#lookAtDisk(entries.left < 0 ? undefined : sizes.reduce((sum, size) => sum + size, 0));
   }
@@ -172,14 +176,19 @@ const sizeOf = (file: string): Promise<number> =>
     () => 0, // the file may have been deleted meanwhile
   );
 
-async function sizeBelow(folder: string, entries: { left: number }): Promise<number> {
+async function sizeBelow(
+  folder: string,
+  of: { readonly entries: { left: number }; readonly without: ReadonlySet<string> },
+): Promise<number> {
+  const { entries, without } = of;
   let sum = 0;
   try {
     for await (const entry of await opendir(folder)) {
       entries.left -= 1;
       if (entries.left < 0) return sum;
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) sum += await sizeBelow(path, entries);
+      if (without.has(path)) continue;
+      if (entry.isDirectory()) sum += await sizeBelow(path, of);
       else if (entry.isFile()) sum += await sizeOf(path);
     }
   } catch {

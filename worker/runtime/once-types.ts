@@ -6,6 +6,7 @@ import type { Mode } from '../../shared/config/mode.ts';
 import type { ErrorCode } from '../../shared/error-codes.ts';
 import type { Log } from '../../shared/log/logger.ts';
 import type { SvcError } from '../../shared/svc-error.ts';
+import type { MissingTarget } from '../jobs/job-item.ts';
 
 export interface TaskOptions {
   readonly project: string;
@@ -60,6 +61,8 @@ export interface OnceReport {
     readonly at: string;
     readonly timezone: string;
     readonly next: string | null;
+    /** Of a scheduled job: its target is not in the generation, so its runs would fail. */
+    readonly missing?: MissingTarget;
   }[];
   /** Resources that were opened and closed. */
   readonly resources: readonly string[];

@@ -287,6 +287,10 @@ export const configSchema = Type.Object(
       ]),
       replacedDays: integer('Days for which the state that a restore moved aside is kept.', 7, [0, 90]),
     }),
+    release: group('Releases with `svc release`.', {
+      windowHours: integer('Hours for which a released version is watched before it may be finished.', 24, [1, 336]),
+      readySeconds: integer('A released version that is not ready by then is rolled back.', 120, [10, 3_600]),
+    }),
     supervisor: group('The supervisor of --daemon.', {
       restarts: integer('Starts within the window, the first included.', 5, [1, 100]),
       windowSeconds: integer('Length of the window.', 120, [1, 86_400]),

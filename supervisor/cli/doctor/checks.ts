@@ -7,6 +7,7 @@ import { MACHINE_CHECKS } from './machine-checks.ts';
 import { PACKAGE_CHECKS } from './package-checks.ts';
 import { PLUGIN_CHECKS } from './plugin-checks.ts';
 import { PROJECT_CHECKS } from './project-checks.ts';
+import { CHECKPOINT_CHECKS } from './recovery/checkpoint-checks.ts';
 import { RUNTIME_CHECKS } from './runtime-checks.ts';
 import { STATE_CHECKS } from './state-checks.ts';
 
@@ -17,6 +18,7 @@ export const CHECKS: readonly Check[] = [
   ...STATE_CHECKS,
   ...DEAD_CHECKS,
   ...JOBS_CHECKS,
+  ...CHECKPOINT_CHECKS,
   ...RUNTIME_CHECKS,
   ...MACHINE_CHECKS,
   ...EDGE_CHECKS,

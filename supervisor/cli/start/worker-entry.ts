@@ -60,6 +60,10 @@ export function programFiles(env: Environment): ProgramFiles {
   };
 }
 
+/** Arguments of Node for the command line of this version, as a program of its own. */
+export const commandLine = (): readonly string[] =>
+  BUNDLED ? [beside('./cli.js')] : ['--import', import.meta.resolve('tsx'), beside('../main.ts')];
+
 /** Runs the worker in this process. Its exit code is the command's. */
 export async function runForeground(options: ForegroundOptions): Promise<void> {
   const worker = await import('../../../worker/main.ts');
@@ -94,6 +98,48 @@ export const verifyWorkroom: TaskModule['verifyWorkroom'] = async (options) => {
 export const makeStopped: TaskModule['makeStopped'] = async (options) => {
   const tasks: TaskModule = await import('../../../worker/task.ts');
   return tasks.makeStopped(options);
+};
+
+/** What a restore would do. No plugin code runs. */
+export const readRestorePlan: TaskModule['readRestorePlan'] = async (request) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.readRestorePlan(request);
+};
+
+/** Exchanges the code of a stopped host. No plugin code runs. */
+export const switchCode: TaskModule['switchCode'] = async (of) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.switchCode(of);
+};
+
+/** How a released version does. No plugin code runs. */
+export const judgeRelease: TaskModule['judgeRelease'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.judgeRelease(options);
+};
+
+/** Restores the state of a stopped host. No plugin code runs. */
+export const restore: TaskModule['restore'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.restore(options);
+};
+
+/** Finishes a switch that was decided. */
+export const finishPending: TaskModule['finishPending'] = async (project) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.finishPending(project);
+};
+
+/** A checkpoint as one archive. No plugin code runs. */
+export const exportCheckpoint: TaskModule['exportCheckpoint'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.exportCheckpoint(options);
+};
+
+/** An archive as a checkpoint. No plugin code runs. */
+export const importCheckpoint: TaskModule['importCheckpoint'] = async (options) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.importCheckpoint(options);
 };
 
 /** Removes checkpoints by the configuration. No plugin code runs. */
@@ -136,6 +182,7 @@ export async function loadTasks({ end }: Pick<CommandContext, 'end'>): Promise<T
   return {
     ...tasks,
     checkProject: (options) => tasks.checkProject({ ...options, ...contained }),
+    verifyCheckpoint: (options) => tasks.verifyCheckpoint({ ...options, ...contained }),
     assembleOnce: (options) => tasks.assembleOnce({ ...options, ...contained }),
     checkEndpoint: (options) => tasks.checkEndpoint({ ...options, ...contained }),
   };

@@ -7,7 +7,6 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { importCheckpoint } from '../../../worker/recovery/archive/import.ts';
-import { filesBelow } from '../../support/recovery/hand-made.ts';
 import {
   archiveOf,
   END,
@@ -17,6 +16,7 @@ import {
   paxEntry,
   tarEntry,
 } from '../../support/recovery/tar-bytes.ts';
+import { filesBelow } from '../../support/recovery/workroom-state.ts';
 import { type TemporaryProject, temporaryProject } from '../../support/temporary-project.ts';
 
 const CONFIG: Entry = { path: 'project/svc.config.yml', content: 'http: {}\n' };
@@ -199,7 +199,9 @@ const refusal = async (import_: Promise<unknown>): Promise<SvcError> => {
 
 /** The numbers are all that a refused import may leave. */
 const leftIn = ({ path, paths }: TemporaryProject): readonly string[] =>
-  filesBelow(path).filter((name) => join(path, name) !== paths.recoveryNumbers);
+  filesBelow(path).filter(
+    (name) => join(path, name) !== paths.recoveryNumbers && join(path, name) !== paths.recoveryLock,
+  );
 
 describe('an import of an archive', () => {
   it('takes an honest one, and gives it a number of its own', async (t) => {

@@ -12,24 +12,22 @@ import type { Key, Lock } from '../../../worker/recovery/archive/age.ts';
 import { exportCheckpoint } from '../../../worker/recovery/archive/export.ts';
 import { importCheckpoint } from '../../../worker/recovery/archive/import.ts';
 import {
-  againManifest,
+  checkpointOf,
   filesBelow,
-  handMadeCheckpoint,
+  partFile,
+  rehash,
   sha256,
-  stoppedProject,
-} from '../../support/recovery/hand-made.ts';
-import { type Cleanup, type TemporaryProject, temporaryProject } from '../../support/temporary-project.ts';
+  stoppedWorkroom,
+  workroomWithCheckpoint,
+} from '../../support/recovery/workroom-state.ts';
+import { type TemporaryProject, temporaryProject } from '../../support/temporary-project.ts';
 import { withFile } from '../../support/workroom/room.ts';
 
 const PASSPHRASE = 'four words of my own';
 const HAS_AGE = spawnSync('age', ['--version']).status === 0;
 const SKIP_AGE = HAS_AGE ? false : 'the program age is not installed';
 
-async function withCheckpoint(t: Cleanup): Promise<TemporaryProject> {
-  const project = await stoppedProject(t);
-  handMadeCheckpoint(project);
-  return project;
-}
+const withCheckpoint = workroomWithCheckpoint();
 
 const exported = (project: TemporaryProject, { lock, to = project.path }: { lock?: Lock; to?: string } = {}) =>
   exportCheckpoint({ project: project.path, environment: project.env, name: 'c1', to, lock });
@@ -71,17 +69,9 @@ describe('an archive of a checkpoint', () => {
     const folder = checkpointFolder(other.path, name);
     const taken = readManifest(folder);
     for (const { path, bytes, sha256: hash } of taken.parts) {
-      const part = readFileSync(path.startsWith('files/') ? join(folder, '..', path) : join(folder, path));
+      const part = readFileSync(partFile(other.path, name, path));
       assert.deepEqual([part.length, sha256(part)], [bytes, hash], path);
-      if (path !== 'data.sqlite')
-        assert.deepEqual(
-          part,
-          readFileSync(
-            path.startsWith('files/')
-              ? join(project.paths.checkpointsDir, path)
-              : join(checkpointFolder(project.path, 'c1'), path),
-          ),
-        );
+      if (path !== 'data.sqlite') assert.deepEqual(part, readFileSync(partFile(project.path, 'c1', path)));
     }
     const before = readManifest(checkpointFolder(project.path, 'c1'));
     assert.deepEqual({ ...taken, parts: [], imported: undefined }, { ...before, parts: [], imported: undefined });
@@ -100,18 +90,18 @@ describe('an archive of a checkpoint', () => {
       );
     });
     assert.ok(readFileSync(join(checkpointFolder(project.path, 'c1'), 'data.sqlite')).includes(erased));
-    againManifest(project.path, 'c1');
+    rehash(project.path, 'c1');
     const { file } = await exported(project);
     assert.equal(gunzipSync(readFileSync(file)).includes(erased), false);
     assert.ok(gunzipSync(readFileSync(file)).includes('Home page'));
   });
 
   it('takes long names, and content that shrinks more than an import would believe', async (t) => {
-    const project = await stoppedProject(t);
+    const project = await stoppedWorkroom(t);
     const long = `plugins/${'a-long-name-of-a-folder/'.repeat(10)}${'x'.repeat(120)}.js`;
     project.write(long, 'export default 1;\n');
     project.write('zeros.bin', '\0'.repeat(12 * 1_048_576));
-    handMadeCheckpoint(project);
+    await checkpointOf(project);
     const { file } = await exported(project);
     const other = temporaryProject(t);
     await imported(other, file);
@@ -142,7 +132,7 @@ describe('an archive of a checkpoint', () => {
     const project = await withCheckpoint(t);
     const { file } = await exported(project);
     assert.equal((await imported(project, file)).name.startsWith('c'), true);
-    const other = await stoppedProject(t);
+    const other = await stoppedWorkroom(t);
     await assert.rejects(imported(other, file), refused('checkpoint_foreign', /folder without state/));
     assert.deepEqual(
       filesBelow(other.path).filter((name) => name.startsWith('.svc/checkpoints')),

@@ -21,9 +21,9 @@ describe('a port that a stranger holds', () => {
     await new Promise<void>((resolve) => void stranger.listen(project.port, '127.0.0.1', resolve));
     t.after(() => stranger.close());
 
-    const before = await run('ingress', 'status');
+    const before = await run('endpoints', 'list');
     const first = await run('runtime', 'start', '--daemon');
-    const failed = await run('ingress', 'status', '--json');
+    const failed = await run('endpoints', 'list', '--json');
 
     assert.deepEqual([before.code, /nothing is running here/.test(before.stderr)], [1, true], before.stderr);
     assert.match(first.stdout, new RegExp(`^failed: port ${project.port} is held by pid ${process.pid}`));

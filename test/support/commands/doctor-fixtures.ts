@@ -1,6 +1,6 @@
 // For each check of `svc doctor` what makes it say `warn` or `error`. A check without an entry fails the build: test/rules/doctor.test.ts.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, rmSync, utimesSync } from 'node:fs';
+import { chmodSync, rmSync, truncateSync, utimesSync } from 'node:fs';
 import { createServer as createHttp, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import type { TestContext } from 'node:test';
@@ -148,6 +148,15 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
         jobs: [{ id: 'a', every: '1h', do: { say: { to: { endpoint: 'irc~gone', conversation: '#a' }, text: 'a' } } }],
       }),
     ),
+  'checkpoint.age': (project) => oldCheckpoint(project),
+  'checkpoint.verified': (project) => oldCheckpoint(project),
+  'checkpoint.place': (project) => oldCheckpoint(project),
+  // A file of 8 EiB without blocks: no disk has room for a copy of it.
+  'checkpoint.room': ({ write, paths }) => {
+    write('.svc/data.sqlite', '');
+    chmodSync(paths.stateDir, 0o700);
+    for (const bytes of [2 ** 62, 2 ** 50, 2 ** 43]) if (isCutTo(paths.database, bytes)) return;
+  },
   'machine.clock': ({ write, paths }) => {
     write('.svc/worker.json', '{}');
     chmodSync(paths.stateDir, 0o700);
@@ -175,6 +184,24 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
   'edge.clock': (_project, t) =>
     proxy(t, ({ response }) => void response.writeHead(200, { date: 'Thu, 01 Jan 2026 00:00:00 GMT' }).end('{}')),
 };
+
+/** Whether the file system takes a file of so many bytes. */
+function isCutTo(file: string, bytes: number): boolean {
+  try {
+    truncateSync(file, bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Made years ago, and never proven. */
+function oldCheckpoint({ write, paths }: Project): void {
+  const manifest = { format: 'svc.checkpoint/1', name: 'c1', createdAt: '2020-01-01T00:00:00.000Z', parts: [] };
+  write('.svc/checkpoints/c1/manifest.json', JSON.stringify(manifest));
+  write('.svc/data.sqlite', '');
+  chmodSync(paths.stateDir, 0o700);
+}
 
 /** A proxy that does not leave alone what it should. */
 async function proxy(

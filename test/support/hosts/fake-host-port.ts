@@ -30,6 +30,15 @@ const WEBHOOK_ADDRESS = {
   registers: true,
 };
 
+const CHECKPOINT = {
+  name: 'c1',
+  createdAt: '2026-01-02T00:00:00.000Z',
+  bytes: 5,
+  level: 'made',
+  verifiedAt: null,
+  fault: null,
+} as const;
+
 export const FULL_TOKEN = 'full-token-0123456789abcdef';
 export const DEMO_TOKEN = 'demo-token-0123456789abcdef';
 export const WEBHOOK_SECRET = 'webhook-secret-0123456789';
@@ -224,6 +233,14 @@ export function fakeHostPort({
       },
     },
     jobs: fakeJobs(calls),
+    checkpoints: {
+      list: async () => ({ checkpoints: [CHECKPOINT], running: null, last: null, failure: null, next: null }),
+      show: async () => CHECKPOINT,
+      create: async () => {
+        calls.push('checkpoints.create');
+        return { name: 'c2' };
+      },
+    },
     webhooks: {
       list: () => [WEBHOOK_ADDRESS],
       register: async (id) => {

@@ -136,6 +136,20 @@ describe('the power cuts of this test', () => {
   });
 });
 
+it('a switch that a sandbox does not let through names the command that finishes it', () => {
+  const files = seeded(['data.sqlite'], ['data.sqlite']);
+  decideSwitch(PROJECT, switchOf(['data.sqlite'], ['data.sqlite']), files);
+  files.rename = () => {
+    throw Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS', syscall: 'rename' });
+  };
+
+  assert.throws(() => finishSwitch(PROJECT, { files }), {
+    code: 'switch_pending',
+    hint: /svc checkpoint restore --finish.*outside of the sandbox/,
+  });
+  assert.ok(files.exists('/p/.svc/switch.json'));
+});
+
 describe('renamesLeft', () => {
   const { renames } = switchOf(['a', 'b'], ['a', 'c']);
   const at = (...paths: string[]) => renamesLeft(renames, (path) => paths.includes(path)).length;

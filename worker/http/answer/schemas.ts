@@ -2,6 +2,12 @@
 // Loaded with the first body or document, because TypeBox is slow to load. Type imports cost nothing.
 import type { Static } from 'typebox';
 import { chatMessagesSchema, chatPressSchema, chatSaySchema, chatTakenSchema } from '../../../shared/api/chat.ts';
+import {
+  checkpointBegunSchema,
+  checkpointMakeSchema,
+  checkpointSchema,
+  checkpointsSchema,
+} from '../../../shared/api/checkpoint.ts';
 import { endpointSchema, endpointsSchema } from '../../../shared/api/endpoint.ts';
 import { eventPageSchema } from '../../../shared/api/event.ts';
 import { inboxItemSchema, inboxPageSchema } from '../../../shared/api/inbox.ts';
@@ -43,6 +49,8 @@ import {
   workAcceptedSchema,
   workBoardsSchema,
   workCommandSchema,
+  workErasedSchema,
+  workErasureSchema,
   workEventsSchema,
   workItemPageSchema,
   workItemSchema,
@@ -60,6 +68,10 @@ export const schemas = {
   ChatPress: chatPressSchema,
   ChatSay: chatSaySchema,
   ChatTaken: chatTakenSchema,
+  Checkpoint: checkpointSchema,
+  CheckpointBegun: checkpointBegunSchema,
+  CheckpointMake: checkpointMakeSchema,
+  Checkpoints: checkpointsSchema,
   Config: configSchema,
   Drop: dropSchema,
   Endpoint: endpointSchema,
@@ -100,6 +112,8 @@ export const schemas = {
   WorkAccepted: workAcceptedSchema,
   WorkBoards: workBoardsSchema,
   WorkCommand: workCommandSchema,
+  WorkErased: workErasedSchema,
+  WorkErasure: workErasureSchema,
   WorkEvents: workEventsSchema,
   WorkItem: workItemSchema,
   WorkItemPage: workItemPageSchema,

@@ -3,6 +3,7 @@
 import type { IdempotencyStore } from '../answer/kept-answer.ts';
 import type { HttpSettings } from './caller.ts';
 import type { ChatApi } from './chat-api.ts';
+import type { CheckpointsApi } from './checkpoints-api.ts';
 import type { DeliveryApi } from './delivery-api.ts';
 import type { EndpointControl } from './endpoints-api.ts';
 import type { EventGateway } from './events-api.ts';
@@ -24,6 +25,7 @@ export interface HostApi {
   readonly outbox: ItemStore;
   readonly endpoints: EndpointControl;
   readonly jobs: JobsApi;
+  readonly checkpoints: CheckpointsApi;
   readonly webhooks: WebhookControl;
   readonly tasks: TaskControl;
   readonly events: EventGateway;

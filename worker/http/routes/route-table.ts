@@ -18,6 +18,7 @@ import { itemRoutes } from './items.ts';
 import { jobRoutes } from './jobs.ts';
 import { pageRoutes } from './page.ts';
 import { pluginRoutes } from './plugins.ts';
+import { checkpointRoutes } from './recovery/checkpoints.ts';
 import type { Located, LocateRequest, Match, Route } from './route.ts';
 import { systemRoutes } from './system.ts';
 import { taskRoutes } from './tasks.ts';
@@ -39,6 +40,7 @@ export const ROUTES: readonly Route[] = [
   ...workroomRoutes,
   ...taskRoutes,
   ...jobRoutes,
+  ...checkpointRoutes,
   ...chatRoutes,
   ...webhookRoutes,
   ...fileRoutes,

@@ -30,6 +30,8 @@ import {
 import type { Manifest } from '../../../shared/recovery/manifest.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { storedProjectId } from '../../database/stored-schema.ts';
+import { lockRecovery, type RecoveryLock } from '../checkpoint/lock.ts';
+import { removeLeftovers } from '../checkpoint/make-checkpoint.ts';
 import { type FoundManifest, type ReadOptions, readArchive } from './read-archive.ts';
 
 export interface ImportOptions extends ReadOptions {
@@ -47,15 +49,18 @@ export interface Imported {
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** Throws `archive_refused`, `checkpoint_foreign`, `schema_newer`, `not_found`. */
+/** Throws `archive_refused`, `checkpoint_foreign`, `schema_newer`, `not_found`, and `conflict` while a checkpoint is made. */
 export async function importCheckpoint({ project, environment, ...read }: ImportOptions): Promise<Imported> {
   if (statSync(read.file, { throwIfNoEntry: false })?.isFile() !== true)
     throw new SvcError('not_found', `there is no file ${read.file}`);
   let staging: Staging | undefined;
+  let lock: RecoveryLock | undefined;
   try {
     const found = await readArchive(read, {
       begin({ manifest }) {
         refuseForeign(project, environment, manifest);
+        ensureStateFolder(projectPaths(project).stateDir);
+        lock = lockRecovery(project);
         staging = new Staging(project);
       },
       part: (path) => (staging as Staging).part(path),
@@ -65,6 +70,8 @@ export async function importCheckpoint({ project, environment, ...read }: Import
   } catch (error) {
     staging?.remove();
     throw error;
+  } finally {
+    lock?.release();
   }
 }
 
@@ -77,7 +84,7 @@ function refuseForeign(project: string, environment: Environment, manifest: Mani
   });
 }
 
-/** The folder of a checkpoint that is not whole yet. */
+/** The folder of a checkpoint that is not whole yet. The caller holds the lock. */
 class Staging {
   readonly #project: string;
   readonly #name: string;
@@ -86,12 +93,11 @@ class Staging {
   #open: number | undefined;
 
   constructor(project: string) {
-    const { stateDir, checkpointsDir } = projectPaths(project);
-    ensureStateFolder(stateDir);
-    mkdirSync(checkpointsDir, { recursive: true, mode: 0o700 });
+    removeLeftovers(project);
     this.#project = project;
-    this.#name = freeName(project);
+    this.#name = takeNumber(project, 'checkpoint');
     this.#folder = unfinished(checkpointFolder(project, this.#name));
+    mkdirSync(this.#folder, { mode: 0o700 });
     this.#folders.add(this.#folder);
   }
 
@@ -147,20 +153,5 @@ class Staging {
   #close(): void {
     if (this.#open !== undefined) closeSync(this.#open);
     this.#open = undefined;
-  }
-}
-
-/** A running host takes numbers too, so a folder that is there already means: the next number. */
-function freeName(project: string): string {
-  for (;;) {
-    const name = takeNumber(project, 'checkpoint');
-    const folder = checkpointFolder(project, name);
-    if (existsSync(folder)) continue;
-    try {
-      mkdirSync(unfinished(folder), { mode: 0o700 });
-      return name;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
   }
 }

@@ -84,7 +84,9 @@ export async function finishCheckpoint(options: FinishOptions): Promise<Finished
     })),
     parts,
   };
-  await writePart(folder, CHECKPOINT_FILES.manifest, stableJson(manifest));
+  const text = stableJson(manifest);
+  refuseSecrets(CHECKPOINT_FILES.manifest, Buffer.from(text), registry); // a path may hold one
+  await writePart(folder, CHECKPOINT_FILES.manifest, text);
   await syncFolders(folder);
   return {
     manifest,

@@ -15,16 +15,21 @@ export interface KnownSecrets {
   readonly named: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** Secrets of the configuration, and variables of `.env` whose name looks like one. `more`: values that only the running host knows. */
+/**
+ * Secrets of the configuration, and variables whose name looks like one. Those of the process that the configuration does not name are other
+ * programs' as well, so they are sought without a name. `more`: values that only the running host knows.
+ */
 export function knownSecrets(loaded: LoadedConfig, more: Iterable<string> = []): KnownSecrets {
   const { environment, origin, references, secretKeys, secrets } = loaded;
   const { secret } = secretVariables(references, { secretKeys, slots: new Set() });
-  const ofFile = Object.keys(environment).filter((name) => origin(name) === '.env' && looksSecret(name));
+  const lookSecret = Object.keys(environment).filter(looksSecret);
+  const ofFile = lookSecret.filter((name) => origin(name) === '.env');
+  const ofProcess = lookSecret.map((name) => environment[name] ?? '');
   const named = [...new Set([...secret, ...ofFile])].sort().flatMap((name) => {
     const value = environment[name];
     return value === undefined || value === '' ? [] : [{ name, value }];
   });
-  return { values: [...new Set([...secrets, ...more, ...named.map(({ value }) => value)])], named };
+  return { values: [...new Set([...secrets, ...more, ...named.map(({ value }) => value), ...ofProcess])], named };
 }
 
 export function registryOf(values: Iterable<string>): SecretRegistry {

@@ -20,14 +20,14 @@ import type { Manifest } from '../../../shared/recovery/manifest.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { syncPath } from './copied-files.ts';
 import { type Finished, type FinishOptions, finishCheckpoint, keepMediaBefore } from './finish-checkpoint.ts';
-import type { KnownSecrets } from './known-secrets.ts';
+import { type KnownSecrets, registryOf } from './known-secrets.ts';
 import { lockRecovery } from './lock.ts';
 import { ALWAYS } from './project-files.ts';
 
 export interface CopyStep {
   readonly target: string;
-  /** Called at the barrier, while nothing commits. It is short, and must not throw. */
-  readonly atBarrier: () => void;
+  /** Called at the barrier. Nothing may commit until it resolves, which is soon. Never rejects. */
+  readonly atBarrier: () => Promise<void>;
   readonly onProgress: (copied: number, of: number) => void;
 }
 
@@ -45,6 +45,8 @@ export interface MakeOptions {
   readonly copy: (step: CopyStep) => Promise<{ readonly holdMs: number }>;
   /** Default: in this process. */
   readonly finish?: (options: FinishOptions) => Promise<Finished>;
+  /** Told once the number is taken: what can refuse a checkpoint at once has not. */
+  readonly onBegun?: ((name: string) => void) | undefined;
   readonly onProgress?: ((progress: MakeProgress) => void) | undefined;
   readonly point?: Failpoint | undefined;
 }
@@ -69,6 +71,7 @@ export async function makeCheckpoint(options: MakeOptions): Promise<Made> {
   const { project } = options;
   const lock = lockRecovery(project);
   try {
+    refuseSecretReason(options);
     removeLeftovers(project);
     await refuseWithoutRoom(options);
     return await make(options);
@@ -82,6 +85,7 @@ async function make(options: MakeOptions): Promise<Made> {
   const { checkpointsDir } = projectPaths(project);
   const startedAt = performance.now();
   const name = takeNumber(project, 'checkpoint');
+  options.onBegun?.(name);
   const folder = unfinished(checkpointFolder(project, name));
   try {
     mkdirSync(folder, { mode: 0o700 });
@@ -90,12 +94,12 @@ async function make(options: MakeOptions): Promise<Made> {
     await keepMediaBefore(project);
     const target = join(folder, CHECKPOINT_FILES.database);
     let createdAt = '';
-    let files: Promise<Readonly<Record<string, string | undefined>>> | undefined;
+    let files: Readonly<Record<string, string | undefined>> = {};
     const { holdMs } = await options.copy({
       target,
-      atBarrier: () => {
+      atBarrier: async () => {
         createdAt = new Date(now()).toISOString();
-        files = readFiles(project);
+        files = await readFiles(project);
       },
       onProgress: (copied, of) => options.onProgress?.({ name, copied, of }),
     });
@@ -103,7 +107,7 @@ async function make(options: MakeOptions): Promise<Made> {
     if (FAILPOINTS) await point('checkpoint.copied');
     const { reason, zone, config, secrets, key, without, database } = options;
     const common = { project, name, folder, database, createdAt, reason, zone, config, secrets, key, without };
-    const finished = await finish({ ...common, files: (await files) ?? {} });
+    const finished = await finish({ ...common, files });
     if (FAILPOINTS) await point('checkpoint.whole');
     await rename(folder, checkpointFolder(project, name));
     syncFolder(checkpointsDir);
@@ -121,6 +125,12 @@ async function readFiles(project: string): Promise<Readonly<Record<string, strin
   const read = async (path: string) =>
     [path, await readFile(join(project, path), 'utf8').catch(() => undefined)] as const;
   return Object.fromEntries(await Promise.all([JOBS_FILE, ...ALWAYS].map(read)));
+}
+
+/** The reason stands in the manifest. */
+function refuseSecretReason({ reason, secrets }: MakeOptions): void {
+  if (reason !== null && registryOf(secrets.values).find(reason).length > 0)
+    throw new SvcError('refused', 'the reason holds a secret: no checkpoint was made');
 }
 
 const LEFT = /^c[1-9][0-9]{0,8}\.part$/;

@@ -43,7 +43,7 @@ export async function makeStopped({ project, environment, reason, onProgress }: 
       config: { version: loaded.version, isRunning: false },
       secrets: knownSecrets(loaded),
       key: linkKeyIn(paths.linkKey).toString('base64url'),
-      without: [],
+      without: [loaded.config.recovery.copyTo].flatMap((to) => (to === undefined ? [] : [resolve(project, to)])),
       now: Date.now,
       copy: (step) => copyAlone(database, step),
       onProgress,
@@ -70,7 +70,7 @@ async function copyAlone(
     });
   const database = openAlone(file);
   try {
-    atBarrier();
+    await atBarrier();
     await database.backup(target, {
       progress: ({ totalPages, remainingPages }) => {
         onProgress(totalPages - remainingPages, totalPages);

@@ -171,7 +171,8 @@ export const ADDED = ['idempotency', 'job_runs', 'starts', 'files', 'fetched_fil
 
 export function carryAdded(table: (typeof ADDED)[number], row: Row, columns: Columns): readonly Statement[] {
   if (table === 'idempotency' && row['status'] === null) return []; // under way: no answer was stored
-  const added = insert(table, row, columns, 'OR IGNORE');
+  const plain = insert(table, row, columns);
+  const added = { ...plain, sql: plain.sql.replace('INSERT', 'INSERT OR IGNORE') };
   if (table !== 'job_runs' || row['done_at'] === null) return [added];
   const ended = pick(row, ['state', 'reason', 'done_at', 'item_id']);
   const [names, values] = assignments(ended, columns('job_runs'));
@@ -224,11 +225,11 @@ export function withoutCarry(open: 'handle' | 'drop', at: number): readonly Stat
   ];
 }
 
-function insert(table: string, row: Row, columns: Columns, or = ''): Statement {
+function insert(table: string, row: Row, columns: Columns): Statement {
   const names = Object.keys(row).filter((name) => columns(table).has(name) && name !== 'seq');
   const list = names.map((name) => `"${name}"`).join(', ');
   return {
-    sql: `INSERT ${or} INTO ${table} (${list}) VALUES (${names.map(() => '?').join(', ')})`,
+    sql: `INSERT INTO ${table} (${list}) VALUES (${names.map(() => '?').join(', ')})`,
     parameters: names.map((name) => row[name]),
   };
 }

@@ -14,6 +14,7 @@ import { turns } from '../../core/turns.ts';
 import { accountFaults, doubleAccounts } from '../checks/account-findings.ts';
 import { partNamesOf } from '../checks/missing-parts.ts';
 import { nextRun } from '../generations/cron.ts';
+import type { Generation } from '../generations/generation.ts';
 import { collectStrayErrors } from '../generations/stray-errors.ts';
 import {
   type Assembled,
@@ -44,16 +45,17 @@ export const assembleOnce: AssembleOnce = async ({ loaded, log, ...options }) =>
     warned: (fields, message) => warnings.push(log.secrets.mask(warningOf(fields, message))),
   });
   let assembled: Assembled | undefined;
+  let generation: Generation | undefined;
   const faults: OnceFault[] = [];
   const stray = collectStrayErrors(loaded, options);
   try {
-    const generation = await host.start();
+    generation = await host.start();
     assembled = { generation: generation.number, ...(await factsOf(loaded, generation.candidate)) };
   } catch (error) {
     faults.push(...faultsOf(error, 'root'));
   }
   await host.stop();
-  const scheduled = await onceJobs(project, loaded.config.schedule.timezone);
+  const scheduled = await onceJobs(project, loaded.config.schedule.timezone, generation);
   faults.push(...scheduled.faults);
   faults.push(...(await stray.end()));
   const readiness = requirementsOf(loaded, stored, assembled?.endpoints ?? []);

@@ -18,6 +18,7 @@ export async function scrub(core: Core, source: JournalSource): Promise<Verifica
   const head = await readHead(core.reader);
   const check = new JournalCheck({ projectId: core.projectId, head, isMoving: true });
   await source.prove(check, { head, pause: () => turns(1) });
+  if (check.lacksWords) for (const row of await erasuresBehind(core, head.seq)) check.explain(row);
   check.endJournal();
   for (let after = ''; ; ) {
     const rows = await core.reader.all(
@@ -35,6 +36,15 @@ export async function scrub(core: Core, source: JournalSource): Promise<Verifica
   await noteFaults(core, { faults, ms, seq: head.seq, releases: check.releases });
   return { at, ...head, ms, faults: faults.map((fault) => ({ ...fault })) };
 }
+
+const erasuresBehind = ({ reader }: Core, seq: number) =>
+  reader.all(
+    sql
+      .selectFrom('workroom_events')
+      .select(['kind', 'stream', 'data'])
+      .where('seq', '>', seq)
+      .where('kind', '=', 'text.erased'),
+  );
 
 interface Found {
   readonly faults: readonly JournalFault[];

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { readStatePlace } from '../../../shared/config/access.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
-import { refusePendingSwitch } from '../../../shared/recovery/switch.ts';
+import { refusePendingSwitch } from '../../../shared/recovery/pending-switch.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { openReadOnly } from '../../database/sqlite/connection.ts';
 import type { WorkroomEventsTable } from '../../database/tables.ts';

@@ -1,14 +1,19 @@
 // `svc checkpoint create`: the running host makes it; without one the command does, under the writer lock.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Checkpoints } from '../../../../shared/api/checkpoint.ts';
+import { ERRORS, type ErrorCode } from '../../../../shared/error-codes.ts';
 import { EXIT } from '../../../../shared/process/exit-codes.ts';
+import { SvcError } from '../../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../../command.ts';
 import { findRunning } from '../../connect/control-client.ts';
 import { textOption } from '../../options.ts';
 import { byteText } from '../../output/byte-text.ts';
 import { shown } from '../../output/printable.ts';
-import { progressLine } from '../../output/progress-line.ts';
+import { type ProgressLine, progressLine } from '../../output/progress-line.ts';
 import { makeStopped } from '../../start/worker-entry.ts';
 
-export interface MadeAnswer {
+interface Made {
   readonly name: string;
   readonly bytes: number;
   readonly ms: number;
@@ -17,6 +22,14 @@ export interface MadeAnswer {
   readonly secretHits: number;
   readonly warnings: readonly string[];
 }
+
+interface Asked {
+  readonly project: string;
+  readonly reason: string | null;
+  readonly line: ProgressLine;
+}
+
+const POLL_MS = 250;
 
 const create: Command = {
   noun: 'checkpoint',
@@ -27,31 +40,66 @@ const create: Command = {
   async run(context, _args, options) {
     const reason = textOption(options, 'reason') ?? null;
     const project = context.project();
-    await findRunning(project);
-    report(context, await stopped(context, { project, reason }));
+    const line = progressLine();
+    try {
+      const isRunning = (await findRunning(project)) !== undefined;
+      const made = await (isRunning ? byHost : byCommand)(context, { project, reason, line });
+      line.end();
+      report(context, made);
+    } finally {
+      line.end();
+    }
     return EXIT.ok;
   },
 };
 
-async function stopped(
-  { env }: CommandContext,
-  { project, reason }: { readonly project: string; readonly reason: string | null },
-): Promise<MadeAnswer> {
-  const line = progressLine();
-  try {
-    const { manifest, bytes, ms, holdMs, secretHits, warnings } = await makeStopped({
-      project,
-      environment: env,
-      reason,
-      onProgress: ({ name, copied, of }) => line.show(`${name}: copying ${Math.floor((100 * copied) / of)} %`),
-    });
-    return { name: manifest.name, bytes, ms, holdMs, secretHits, warnings };
-  } finally {
-    line.end();
+async function byCommand({ env }: CommandContext, { project, reason, line }: Asked): Promise<Made> {
+  const { manifest, bytes, ms, holdMs, secretHits, warnings } = await makeStopped({
+    project,
+    environment: env,
+    reason,
+    onProgress: ({ name, copied, of }) => line.show(progressText(name, copied, of)),
+  });
+  return { name: manifest.name, bytes, ms, holdMs, secretHits, warnings };
+}
+
+/** Waits for its end. Ctrl-C ends the wait; the host goes on. */
+async function byHost({ host, signal }: CommandContext, { reason, line }: Asked): Promise<Made> {
+  const client = await host();
+  const asked = { body: reason === null ? {} : { reason }, idempotencyKey: randomUUID() };
+  const { name } = (await client.request('POST', '/api/checkpoints', asked)).body as { readonly name: string };
+  for (;;) {
+    const all = (await client.request('GET', '/api/checkpoints')).body as Checkpoints;
+    const { running, last, failure } = all;
+    if (last?.name === name) return { ...last, warnings: last.warnings ?? [] };
+    if (failure?.name === name) throw failureOf(failure);
+    if (running?.name !== name) throw lostOf(name, all);
+    line.show(progressText(name, running.copiedBytes, running.totalBytes));
+    await pause(POLL_MS, undefined, { signal });
   }
 }
 
-function report({ print, json }: CommandContext, made: MadeAnswer): void {
+function failureOf({ code, message = code, hint }: NonNullable<Checkpoints['failure']>): SvcError {
+  const known = Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'internal';
+  return new SvcError(known, message, hint == null ? {} : { hint });
+}
+
+/** The host has begun anew meanwhile, or another checkpoint was made since. */
+const lostOf = (name: string, { checkpoints }: Checkpoints): SvcError =>
+  checkpoints.some((one) => one.name === name)
+    ? new SvcError('conflict', `${name} was made, but the host tells no more of it`, {
+        hint: `svc checkpoint show ${name}`,
+      })
+    : new SvcError('conflict', `the host began anew before ${name} was made`, { hint: 'run the command again' });
+
+const progressText = (name: string, copied: number, of: number): string =>
+  of === 0
+    ? `${name}: begins`
+    : copied < of
+      ? `${name}: copying ${Math.floor((100 * copied) / of)} %`
+      : `${name}: checking`;
+
+function report({ print, json }: CommandContext, made: Made): void {
   if (json) return print.json(made);
   for (const warning of made.warnings) print.note(`${print.color.warn('warning:')} ${shown(warning)}`);
   if (made.secretHits > 0)

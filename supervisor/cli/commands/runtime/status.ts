@@ -15,6 +15,7 @@ import {
   workerRecord,
 } from '../../connect/control-client.ts';
 import { countOption } from '../../options.ts';
+import { checkpointText, newestCheckpoint } from '../../output/checkpoint-text.ts';
 import { cutText, isWell, nextStep, statusText } from '../../output/status-text.ts';
 import { holdsConfig } from '../../project-lookup.ts';
 
@@ -37,7 +38,7 @@ export const command: Command = {
     // A stopped supervisor answers for another moment, but nothing runs any more.
     if (running === undefined || running.status.state === 'stopped') return nothing(folder, print);
     const { status } = running;
-    const told = { ...status, ...(await toldByWorker(running)) };
+    const told = { ...status, ...(await toldByWorker(running)), checkpoint: newestCheckpoint(folder) };
     const notes = [
       ...status.notes,
       ...renewal(status.supervisorVersion),
@@ -47,6 +48,7 @@ export const command: Command = {
     ];
     print.json({ ...told, notes });
     for (const line of statusText(told, { color: print.color, lines })) print.text(line);
+    print.text(checkpointText(told.checkpoint));
     for (const note of notes) print.note(print.color.warn(note));
     return isWell(status) ? EXIT.ok : EXIT.failed;
   },

@@ -27,6 +27,11 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'checkpoint.whole': 'process/restore/checkpoint-kill.test.ts',
   'checkpoint.renamed': 'process/restore/checkpoint-kill.test.ts',
   'prune.renamed': 'process/restore/checkpoint-kill.test.ts',
+  'restore.staged': 'process/restore/restore-kill.test.ts',
+  'restore.prepared': 'process/restore/restore-kill.test.ts',
+  'restore.decided': 'process/restore/restore-kill.test.ts',
+  'restore.renamed': 'process/restore/restore-kill.test.ts',
+  'restore.finished': 'process/restore/restore-kill.test.ts',
 };
 
 /** Faults that a run plants, with the test that sees the oracle find them. */

@@ -1,0 +1,76 @@
+// Wire format of checkpoints. Reasons, targets and names of secrets are included only with full scope.
+import type { Static } from 'typebox';
+import * as Type from 'typebox';
+import { nullableText } from './item.ts';
+
+const text = Type.String();
+const count = Type.Integer();
+const open = { additionalProperties: true };
+const orNull = <S extends Type.TSchema>(schema: S): Type.TUnion<[S, Type.TNull]> => Type.Union([schema, Type.Null()]);
+
+export const checkpointSchema = Type.Object(
+  {
+    name: text,
+    createdAt: nullableText,
+    bytes: count,
+    /** `made`, `checked` or `rehearsed`: how far the last verification proved it. */
+    level: text,
+    verifiedAt: nullableText,
+    /** Why it cannot be relied on. */
+    fault: nullableText,
+    /** The manifest without its list of files; only of a single checkpoint. */
+    manifest: Type.Optional(Type.Object({}, open)),
+    /** Only with full scope. */
+    reason: Type.Optional(nullableText),
+  },
+  open,
+);
+export type Checkpoint = Static<typeof checkpointSchema>;
+
+export const checkpointsSchema = Type.Object(
+  {
+    /** The newest first. */
+    checkpoints: Type.Array(checkpointSchema),
+    /** The one that is being made. */
+    running: orNull(Type.Object({ name: text, copiedBytes: count, totalBytes: count }, open)),
+    /** The last one made since this start, with what a list cannot tell. */
+    last: orNull(
+      Type.Object(
+        {
+          name: text,
+          bytes: count,
+          ms: count,
+          holdMs: count,
+          secretHits: count,
+          warnings: Type.Optional(Type.Array(text)),
+        },
+        open,
+      ),
+    ),
+    /** The last failure since this start. */
+    failure: orNull(
+      Type.Object(
+        {
+          name: nullableText,
+          at: text,
+          code: text,
+          /** Only with full scope. */
+          message: Type.Optional(text),
+          hint: Type.Optional(nullableText),
+        },
+        open,
+      ),
+    ),
+    /** When the host makes the next one by itself. */
+    next: nullableText,
+  },
+  open,
+);
+export type Checkpoints = Static<typeof checkpointsSchema>;
+
+export const checkpointMakeSchema = Type.Object(
+  { reason: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })) },
+  { additionalProperties: false },
+);
+
+export const checkpointBegunSchema = Type.Object({ name: text }, open);

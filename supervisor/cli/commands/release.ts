@@ -1,0 +1,222 @@
+// `svc release`: a restore point, a switch of code, a watched window, and the way back.
+import { userInfo } from 'node:os';
+import { EXIT, type ExitCode } from '../../../shared/process/exit-codes.ts';
+import { commandAfter, next, type ReleaseCommand } from '../../../shared/recovery/release-machine.ts';
+import { isEnded, listReleases, openRelease, type ReleaseRecord } from '../../../shared/recovery/release-record.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { textOption } from '../options.ts';
+import { shown } from '../output/printable.ts';
+import { begin as beginRelease } from '../release/begin.ts';
+import * as steps from '../release/steps.ts';
+
+type Options = Readonly<Record<string, unknown>>;
+
+const begin: Command = {
+  noun: 'release',
+  verb: 'begin',
+  summary: 'Pauses ingress, waits for quiet, makes and checks the restore point',
+  options: [
+    { flags: '--to <commit>', description: 'A commit of the repository of this project' },
+    { flags: '--from <folder>', description: 'A folder with the new code' },
+    { flags: '--image', description: 'In a container: the new code is a new image' },
+  ],
+  examples: ['svc release begin --to v1.4.0', 'svc release begin --from ../shop-next'],
+  async run(context, _args, options) {
+    const project = context.project();
+    const record = await beginRelease(
+      { project, context },
+      {
+        to: textOption(options, 'to'),
+        from: textOption(options, 'from'),
+        image: options['image'] === true,
+        actor: actorHere(),
+        say: (line) => context.print.text(line),
+      },
+    );
+    return tell(context, record);
+  },
+};
+
+const check = step('check', { summary: 'Installs, builds and tries the new code beside the running one' }, steps.check);
+
+const start = step(
+  'start',
+  {
+    summary: 'Stops the host, exchanges the code, starts it; ingress stays paused',
+    options: [{ flags: '--stay', description: 'Does not roll back where the new version does not get ready' }],
+  },
+  async (of, { context, options }) => {
+    const { readySeconds } = await settings(context);
+    const { record, fault } = await steps.start(of, readySeconds);
+    if (fault === undefined) return record;
+    if (options['stay'] === true)
+      throw new SvcError('refused', `the new version did not get ready: ${fault}`, {
+        hint: 'svc runtime logs; svc release start tries again, svc release rollback goes back',
+      });
+    of.say(`the new version did not get ready: ${fault}`);
+    await steps.rollbackByFormer(of);
+    throw new SvcError('refused', `${record.name} was rolled back: the new version did not get ready: ${fault}`, {
+      hint: 'the version of before serves again; svc release begin starts another one',
+    });
+  },
+);
+
+const accept = step(
+  'accept',
+  {
+    summary: 'Asks `svc accept` about the new version, and keeps its evidence',
+    options: [{ flags: '--reason <text>', description: 'Accepts it by your word, with this reason' }],
+  },
+  async (of, { options }) => steps.accept(of, textOption(options, 'reason')),
+);
+
+const observe = step(
+  'observe',
+  { summary: 'Opens ingress: what was parked is handled, the window begins' },
+  async (of, { context }) => steps.observe(of, (await settings(context)).windowHours),
+);
+
+const finish = step(
+  'finish',
+  {
+    summary: 'Ends the release once its window is over and went well; what ran before goes',
+    options: [{ flags: '--unclear', description: 'Also with an unclear verdict: there was little to judge by' }],
+  },
+  async (of) => steps.finish(of),
+);
+
+const rollback = step(
+  'rollback',
+  {
+    summary: 'Goes back to code, lockfile, configuration and data of before',
+    options: [{ flags: '--yes', description: 'Asks nothing, though work of the window is lost' }],
+  },
+  async (of, { context, options }) => {
+    await agreeToLoss(context, of.record, options['yes'] === true);
+    return steps.rollback(of, (await settings(context)).readySeconds);
+  },
+);
+
+const status: Command = {
+  noun: 'release',
+  verb: 'status',
+  summary: 'Says how the release stands, how it does and what comes next; exit 1 while it does badly',
+  examples: ['svc release status', 'svc release status --json'],
+  async run(context) {
+    const project = context.project();
+    const open = openRelease(project) ?? listReleases(project).at(-1);
+    if (open === undefined) {
+      context.print.json(null);
+      context.print.text('no release yet: svc release begin --to COMMIT');
+      return EXIT.ok;
+    }
+    const record = await steps.judged({ caller: { project, context }, record: open });
+    tell(context, record);
+    return record.verdict?.verdict === 'bad' && !isEnded(record) ? EXIT.failed : EXIT.ok;
+  },
+};
+
+const history: Command = {
+  noun: 'release',
+  verb: 'history',
+  summary: 'Lists releases with what they brought and how they ended',
+  examples: ['svc release history', 'svc release history --json'],
+  async run({ print, json, project }) {
+    const all = listReleases(project());
+    if (json) print.json({ releases: all });
+    else if (all.length === 0) print.text('no release yet: svc release begin --to COMMIT');
+    else
+      print.table(
+        ['name', 'state', 'since', 'source', 'restore point'],
+        all.map(({ name, state, steps: done, source, restorePoint }) => [
+          name,
+          state,
+          done.at(-1)?.at ?? '-',
+          shown(source.value),
+          restorePoint,
+        ]),
+      );
+    return EXIT.ok;
+  },
+};
+
+export const commands: Command[] = [begin, check, start, accept, observe, finish, rollback, status, history];
+
+interface Asked {
+  readonly context: CommandContext;
+  readonly options: Options;
+}
+
+/** A command that does the next step of the open release, or says why not. */
+function step(
+  verb: ReleaseCommand,
+  { summary, options = [] }: Pick<Command, 'summary' | 'options'>,
+  work: (of: steps.Step, asked: Asked) => Promise<ReleaseRecord>,
+): Command {
+  return {
+    noun: 'release',
+    verb,
+    summary,
+    options,
+    examples: [`svc release ${verb}`],
+    async run(context, _args, given) {
+      const project = context.project();
+      const caller = { project, context };
+      const open = openRelease(project) ?? (verb === 'rollback' ? listReleases(project).at(-1) : undefined);
+      if (open === undefined)
+        throw new SvcError('not_found', 'no release is under way', { hint: 'svc release begin --to COMMIT' });
+      const record = verb === 'finish' ? await steps.judged({ caller, record: open }) : open;
+      const found = next(record, verb, { now: Date.now(), isForced: given['unclear'] === true });
+      if (found.kind === 'refused') throw new SvcError('refused', found.reason, { hint: found.hint });
+      if (found.kind === 'done') return tell(context, record);
+      const say = (line: string): void => context.print.text(line);
+      return tell(context, await work({ caller, record, actor: actorHere(), say }, { context, options: given }));
+    },
+  };
+}
+
+/** What came in during the window goes with a rollback, so a person agrees to it. */
+async function agreeToLoss(context: CommandContext, record: ReleaseRecord, yes: boolean): Promise<void> {
+  if (record.state !== 'observing' || yes) return;
+  const { readRestorePlan } = await import('../start/worker-entry.ts');
+  const { planLines } = await import('../output/restore-text.ts');
+  const project = context.project();
+  const request = { project, environment: context.env, name: record.restorePoint, carry: true, open: undefined };
+  for (const line of planLines(await readRestorePlan(request), Date.now())) context.print.text(line);
+  if (!context.interactive || context.json)
+    throw new SvcError('usage', 'work of the window is lost by a rollback: --yes agrees to it', {
+      hint: `svc checkpoint restore ${record.restorePoint} --dry-run prints what is lost`,
+    });
+  const { text } = await import('@clack/prompts');
+  if ((await text({ message: `Type ${record.name} to roll it back` })) === record.name) return;
+  throw new SvcError('refused', 'nothing was changed', { hint: 'svc release status' });
+}
+
+async function settings({ project, env }: CommandContext) {
+  const { loadConfig } = await import('../../../shared/config/load.ts');
+  const { config } = loadConfig({ project: project(), mode: 'production', environment: env, servesNothing: true });
+  return config.release;
+}
+
+function actorHere(): string {
+  try {
+    return `cli:${userInfo().username}`;
+  } catch {
+    return 'cli'; // a user without a name
+  }
+}
+
+function tell({ print, json }: CommandContext, record: ReleaseRecord): ExitCode {
+  if (json) {
+    print.json(record);
+    return EXIT.ok;
+  }
+  const { name, state, source, restorePoint, windowUntil, verdict } = record;
+  print.text(`${print.color.bold(name)} ${state}, to ${shown(source.value)}, restore point ${restorePoint}`);
+  if (windowUntil !== null && !isEnded(record)) print.text(`window until ${windowUntil}`);
+  if (verdict !== null) print.text(`${verdict.verdict}: ${shown(verdict.signal)}`);
+  const command = commandAfter(state);
+  if (command !== undefined) print.text(print.color.dim(`next: svc release ${command}`));
+  return EXIT.ok;
+}

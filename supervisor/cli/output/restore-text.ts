@@ -1,0 +1,96 @@
+// The plan of a restore for a person: what is lost, what stays done, what comes along.
+import { waitText } from '../../../shared/time/wait-text.ts';
+import type { readRestorePlan } from '../start/worker-entry.ts';
+
+export type Plan = Awaited<ReturnType<typeof readRestorePlan>>;
+
+/** Lines of a label and a text, aligned. */
+export function planLines(plan: Plan, now: number): readonly string[] {
+  const rows = [
+    [plan.name, checkpointText(plan, now)],
+    ['now', nowText(plan)],
+    ['LOST', lostText(plan)],
+    ['NOT UNDONE', notUndoneText(plan)],
+    ['COMES ALONG', alongText(plan)],
+    ['SECRETS', secretsText(plan)],
+    ['THEN', 'new event timeline; ingress paused (park) until: svc ingress resume'],
+  ].filter(([, text]) => text !== '');
+  const width = Math.max(...rows.map(([label = '']) => label.length));
+  return rows.map(([label = '', text = '']) => `${label.padEnd(width)}  ${text}`);
+}
+
+function checkpointText({ createdAt, level, verifiedAt, made, past }: Plan, now: number): string {
+  const age = (at: string): string => waitText(now - Date.parse(at));
+  return listed([
+    createdAt,
+    `${age(createdAt)} old`,
+    level === null || level === 'made' ? 'never verified' : `${level} ${age(verifiedAt ?? createdAt)} ago`,
+    made?.commit == null ? '' : `commit ${made.commit.slice(0, 12)}`,
+    made === null ? '' : `svc ${made.svc}`,
+    `schema ${schemaText(past.schema)}`,
+  ]);
+}
+
+function nowText({ now, unreadable, past, isConfigSame, isLockfileSame }: Plan): string {
+  if (unreadable !== null) return `cannot be read, so nothing comes along: ${unreadable}`;
+  if (now === null) return 'no state lies here';
+  return listed([
+    `schema ${schemaText(now.schema)}${now.schema > past.schema ? ' (newer: it is migrated again)' : ''}`,
+    isConfigSame === false ? 'svc.config.yml differs; it stays as it is' : '',
+    isLockfileSame === false ? 'package-lock.json differs; it stays as it is' : '',
+  ]);
+}
+
+function lostText({ lost }: Plan): string {
+  if (lost === null) return '';
+  const { events, handled, plugins, journal, jobs, tasks, sends } = lost;
+  const text = listed([
+    counted(events, 'event'),
+    counted(handled, 'handled message'),
+    plugins === 0 ? '' : `state of ${counted(plugins, 'owner')}`,
+    journal === null ? '' : `journal ${number(journal.from)}-${number(journal.to)}`,
+    jobs === 0 ? '' : `${counted(jobs, 'job')} changed`,
+    tasks === 0 ? '' : `${counted(tasks, 'task')} set since`,
+    sends === 0 ? '' : `${counted(sends, 'dead or unknown send')}`,
+  ]);
+  return text === '' ? 'nothing' : text;
+}
+
+function notUndoneText({ notUndone }: Plan): string {
+  const sends = Object.entries(notUndone?.sends ?? {});
+  return listed(sends.map(([endpoint, count]) => `${counted(count, 'send')} by ${endpoint.replace(/^.*:/, '')}`));
+}
+
+function alongText({ comesAlong, open }: Plan): string {
+  if (comesAlong === null) {
+    const { items = 0, sends = 0 } = open ?? {};
+    return listed([
+      'nothing',
+      sends === 0 ? '' : `${counted(sends, 'open send')} of the checkpoint becomes unknown`,
+      items === 0 ? '' : `${counted(items, 'open item')} of the checkpoint: --open handle or drop`,
+    ]);
+  }
+  const { received, waitingSends, ids, endedItems, endedSends, tasks } = comesAlong;
+  const ends = [
+    endedItems === 0 ? '' : counted(endedItems, 'item'),
+    endedSends === 0 ? '' : counted(endedSends, 'send'),
+    tasks === 0 ? '' : counted(tasks, 'task'),
+  ];
+  const text = listed([
+    received === 0 ? '' : `${counted(received, 'message')} not handled yet, handled after resume`,
+    waitingSends === 0 ? '' : `${counted(waitingSends, 'send')} not sent yet`,
+    ids === 0 ? '' : counted(ids, 'delivery id'),
+    ends.every((end) => end === '') ? '' : `ends of ${listed(ends)}`,
+  ]);
+  return text === '' ? 'nothing: nothing has happened since' : text;
+}
+
+function secretsText({ secrets, made }: Plan): string {
+  if (secrets === null) return made === null ? '' : 'nobody can tell whether they have changed';
+  return secrets.length === 0 ? '' : `${secrets.join(', ')} changed since`;
+}
+
+const schemaText = (schema: number): string => String(schema).padStart(4, '0');
+const number = (value: number): string => value.toLocaleString('en-US');
+const counted = (count: number, what: string): string => `${number(count)} ${what}${count === 1 ? '' : 's'}`;
+const listed = (parts: readonly string[]): string => parts.filter((part) => part !== '').join(', ');

@@ -1,0 +1,144 @@
+// `svc release begin`: pauses ingress, waits until nothing is under way, makes and checks the restore point.
+//
+// A kill at any point leaves ingress paused and nothing else; a second `begin` goes on. The pause is known again by its reason.
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { CONFIG_FILE } from '../../../shared/files/paths.ts';
+import { takeNumber } from '../../../shared/recovery/layout.ts';
+import {
+  listReleases,
+  openRelease,
+  RELEASE_FORMAT,
+  type ReleasedVersion,
+  type ReleaseRecord,
+  writeRelease,
+} from '../../../shared/recovery/release-record.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import { hostNow } from './owner.ts';
+import { callSvc, type SvcCaller } from './svc-call.ts';
+import { commitOf, isAncestor, lockfileOf, presentCommit, type Source, type TreeOptions } from './tree.ts';
+
+/** Begins the reason of a pause that a release has made. */
+export const PAUSE_REASON = 'svc release';
+const QUIET = '60s';
+
+export interface BeginOptions {
+  readonly to: string | undefined;
+  readonly from: string | undefined;
+  readonly image: boolean;
+  readonly actor: string;
+  readonly say: (line: string) => void;
+}
+
+export async function begin(caller: SvcCaller, { say, actor, ...asked }: BeginOptions): Promise<ReleaseRecord> {
+  const { project } = caller;
+  const open = openRelease(project);
+  if (open !== undefined)
+    throw new SvcError('conflict', `release ${open.name} is ${open.state}, and there is one at a time`, {
+      hint: 'svc release status says what comes next; svc release rollback ends it',
+    });
+  const tree = treeOptions(caller);
+  const source = await sourceOf(asked, tree);
+  await refuseDowngrade(source, tree);
+  const { owner } = source.kind === 'image' ? { owner: 'image' } : await hostNow(caller);
+  say('ingress is paused: what comes in is stored and waits');
+  const wasPaused = await pause(caller);
+  const made = await callSvc(caller, ['checkpoint', 'create', '--reason', `before a release to ${source.value}`]);
+  const restorePoint = String(made.json?.['name']);
+  await callSvc(caller, ['checkpoint', 'verify', restorePoint, '--quick']);
+  say(`restore point ${restorePoint} is made and checked`);
+  const record: ReleaseRecord = {
+    format: RELEASE_FORMAT,
+    name: takeNumber(project, 'release'),
+    source,
+    state: 'begun',
+    steps: [{ state: 'begun', at: new Date().toISOString(), actor }],
+    before: await versionAt(caller, restorePoint),
+    after: null,
+    restorePoint,
+    owner,
+    tree: null,
+    wasPaused,
+    results: {},
+    windowUntil: null,
+    verdict: null,
+  };
+  writeRelease(project, record);
+  return record;
+}
+
+export const treeOptions = ({ project, context: { env, signal } }: SvcCaller): TreeOptions => ({
+  project,
+  env,
+  signal,
+});
+
+async function sourceOf(
+  { to, from, image }: Pick<BeginOptions, 'to' | 'from' | 'image'>,
+  tree: TreeOptions,
+): Promise<Source> {
+  if ([to !== undefined, from !== undefined, image].filter(Boolean).length !== 1)
+    throw new SvcError('usage', 'a release takes one of --to COMMIT, --from FOLDER, --image', {
+      hint: 'svc release begin --help',
+    });
+  if (image) return { kind: 'image', value: 'a new image' };
+  if (to !== undefined) return { kind: 'commit', value: await commitOf(to, tree) };
+  return { kind: 'folder', value: folderOf(from ?? '', tree.project) };
+}
+
+function folderOf(given: string, project: string): string {
+  const folder = resolve(given);
+  if (!existsSync(join(folder, 'package.json')) || !statSync(folder).isDirectory())
+    throw new SvcError('usage', `${folder} is no project: it has no package.json`, {
+      hint: 'name the folder that holds the new code, its package.json and its package-lock.json',
+    });
+  if (realpathSync(folder) === realpathSync(project))
+    throw new SvcError('usage', '--from names the project itself', { hint: 'name another folder, with the new code' });
+  return folder;
+}
+
+/** Older code, or older packages, do not fit a state that newer code has written: only a rollback takes both back. */
+async function refuseDowngrade(source: Source, tree: TreeOptions): Promise<void> {
+  const hint = 'svc release rollback, or svc checkpoint restore, take code and data back together; else fix forward';
+  if (source.kind === 'commit') {
+    const present = await presentCommit(tree);
+    if (present !== undefined && present !== source.value && (await isAncestor(source.value, present, tree)))
+      throw new SvcError('downgrade_alone', `${source.value.slice(0, 12)} is older than the commit that runs`, {
+        hint,
+      });
+  }
+  if (source.kind !== 'folder') return;
+  const lockfile = lockfileOf(source.value);
+  const older = listReleases(tree.project).find(
+    ({ state, before }) => state === 'finished' && before.lockfile !== null && before.lockfile === lockfile,
+  );
+  if (older !== undefined && lockfile !== lockfileOf(tree.project))
+    throw new SvcError('downgrade_alone', `its lockfile is the one that release ${older.name} replaced`, { hint });
+}
+
+/** Returns whether ingress was paused by somebody else before. */
+async function pause(caller: SvcCaller): Promise<boolean> {
+  const { askSvc } = await import('./svc-call.ts');
+  const { json } = await askSvc(caller, ['ingress', 'status']);
+  const isPaused = json?.['state'] === 'paused';
+  const isOurs = String(json?.['reason'] ?? '').startsWith(PAUSE_REASON);
+  const reason = isPaused && !isOurs ? [] : ['--reason', `${PAUSE_REASON} is under way`];
+  await callSvc(caller, ['ingress', 'pause', ...reason, '--wait', QUIET]);
+  return isPaused && !isOurs;
+}
+
+/** What a checkpoint says of the code that runs. */
+async function versionAt(caller: SvcCaller, checkpoint: string): Promise<ReleasedVersion> {
+  const { readManifest } = await import('../../../shared/recovery/manifest.ts');
+  const { checkpointFolder } = await import('../../../shared/recovery/layout.ts');
+  const { commit, lockfile, config, svc, schema } = readManifest(checkpointFolder(caller.project, checkpoint));
+  return {
+    commit: commit?.id ?? null,
+    lockfile: lockfile?.sha256 ?? null,
+    configVersion: config.version,
+    svc,
+    schema: schema.migrations.at(-1)?.id ?? null,
+  };
+}
+
+export const configFileOf = (folder: string): string => join(folder, CONFIG_FILE);

@@ -1,0 +1,99 @@
+// Secrets that are planted in a project in every spelling: none is in a checkpoint.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { checkpointFolder } from '../../../shared/recovery/layout.ts';
+import { makeStopped } from '../../../worker/recovery/checkpoint/make-stopped.ts';
+import { stoppedProject } from '../../support/recovery/stopped-project.ts';
+
+const hex = (text: string): string => Buffer.from(text).toString('hex');
+const escapes = (text: string, of: (code: string) => string): string =>
+  [...Buffer.from(text)].map((byte) => of(byte.toString(16).padStart(2, '0'))).join('');
+
+const SPELLINGS: Readonly<Record<string, (secret: string) => string>> = {
+  plain: (secret) => secret,
+  hex,
+  'hex in capitals': (secret) => hex(secret).toUpperCase(),
+  base64: (secret) => Buffer.from(secret).toString('base64'),
+  base64url: (secret) => Buffer.from(secret).toString('base64url'),
+  'base64 of a header': (secret) => Buffer.from(`u:${secret}`).toString('base64'),
+  'base64 of a longer text': (secret) => Buffer.from(`bot:${secret} and more`).toString('base64'),
+  'a URL': (secret) => escapes(secret, (code) => `%${code}`),
+  'a URL in a URL': (secret) => escapes(secret, (code) => `%25${code}`),
+  JavaScript: (secret) => escapes(secret, (code) => `\\x${code}`),
+  'JSON in JSON': (secret) => JSON.stringify(JSON.stringify(escapes(secret, (code) => `\\u00${code}`))),
+  'a list of bytes': (secret) => JSON.stringify([...Buffer.from(secret)]),
+};
+
+const NAMES = Object.keys(SPELLINGS).map((_, index) => `CANARY_${index}_TOKEN`);
+const secrets = Object.fromEntries(NAMES.map((name) => [name, `canary+/${randomBytes(18).toString('base64url')}`]));
+const valueOf = (index: number): string => secrets[NAMES[index] ?? ''] ?? '';
+
+const allFiles = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+
+describe('a known secret', () => {
+  it('refuses the checkpoint in each spelling, with file and line, whatever the file', async (t) => {
+    const project = stoppedProject(t, { env: secrets });
+    for (const [index, [spelling, write]] of Object.entries(SPELLINGS).entries()) {
+      const file = `notes/${index}.md`;
+      project.write(file, `first line\n${write(valueOf(index))}\n`);
+
+      await assert.rejects(
+        project.make(),
+        { code: 'refused', message: new RegExp(`^notes/${index}\\.md:2 holds`) },
+        spelling,
+      );
+      rmSync(join(project.path, file));
+    }
+
+    project.write(`plugins/${valueOf(0).replace('/', '')}.js`, '');
+    project.write('data/schedule-jobs.json', `{"version":1,"jobs":[],"x-note":"${valueOf(1)}"}`);
+    await assert.rejects(project.make(), { code: 'refused', message: /^data\/schedule-jobs\.json:1 / });
+    await assert.rejects(project.make(`rotated ${valueOf(2)}`), { code: 'refused', message: /^the reason holds/ });
+    assert.deepEqual(readdirSync(project.paths.checkpointsDir), ['files']);
+  });
+
+  it('is found in a file of bytes, and counted in the database', async (t) => {
+    const project = stoppedProject(t, { env: secrets });
+    project.write('logo.bin', `\0\0${valueOf(3)}\0`);
+    await assert.rejects(project.make(), { code: 'refused', message: /^logo\.bin:1 / });
+    rmSync(join(project.path, 'logo.bin'));
+    project.store(Object.fromEntries(NAMES.map((name, index) => [`said-${index}`, `my key is ${secrets[name]}`])));
+
+    const made = await makeStopped({ project: project.path, environment: {}, reason: null });
+
+    assert.equal(made.secretHits, NAMES.length);
+    const folder = checkpointFolder(project.path, made.manifest.name);
+    for (const file of allFiles(folder).filter((path) => !path.endsWith('data.sqlite'))) {
+      const text = readFileSync(file, 'latin1');
+      for (const index of NAMES.keys())
+        for (const [spelling, write] of Object.entries(SPELLINGS))
+          assert.ok(!text.includes(write(valueOf(index))), `${file} has ${NAMES[index]}: ${spelling}`);
+    }
+    assert.deepEqual(
+      made.manifest.secrets.map(({ name }) => name),
+      [...NAMES, 'HTTP_TOKEN'].toSorted(),
+    );
+    for (const { print } of made.manifest.secrets) assert.match(print, /^[0-9a-f]{64}$/);
+  });
+
+  it('has the same print until it is changed', async (t) => {
+    const project = stoppedProject(t, { env: secrets });
+    const make = async () =>
+      (await makeStopped({ project: project.path, environment: {}, reason: null })).manifest.secrets;
+    const [before, again] = [await make(), await make()];
+    project.write('.env', project.read('.env').replace(/^(CANARY_3_TOKEN=).*$/m, '$1another-value-0123'));
+    const changed = await make();
+
+    assert.deepEqual(again, before);
+    assert.deepEqual(
+      changed.filter(({ print }, index) => print !== before[index]?.print).map(({ name }) => name),
+      ['CANARY_3_TOKEN'],
+    );
+  });
+});

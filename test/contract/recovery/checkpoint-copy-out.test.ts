@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { checkpointFolder } from '../../../shared/recovery/layout.ts';
+import { readManifest } from '../../../shared/recovery/manifest.ts';
+import { copyOut, removeCopies } from '../../../worker/recovery/checkpoint/copy-out.ts';
+import { stoppedProject } from '../../support/recovery/stopped-project.ts';
+
+function otherDisk(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-copies-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+describe('a copy on another disk', () => {
+  it('is whole, with the files that checkpoints share once for all', async (t) => {
+    const project = stoppedProject(t);
+    const to = otherDisk(t);
+    mkdirSync(join(to, 'c1.part')); // left by a kill
+    for (const name of [await project.make(), await project.make()]) await copyOut({ project: project.path, to, name });
+
+    assert.deepEqual(readdirSync(to).sort(), ['c1', 'c2', 'files']);
+    assert.deepEqual(readdirSync(join(to, 'files')), [project.media]);
+    assert.deepEqual(readManifest(join(to, 'c2')), readManifest(checkpointFolder(project.path, 'c2')));
+    for (const { path } of readManifest(join(to, 'c2')).parts.filter((part) => !part.path.startsWith('files/')))
+      assert.deepEqual(
+        readFileSync(join(to, 'c2', path)),
+        readFileSync(join(checkpointFolder(project.path, 'c2'), path)),
+      );
+  });
+
+  it('goes with its checkpoint; one that was never here stays', async (t) => {
+    const project = stoppedProject(t);
+    const to = otherDisk(t);
+    for (const name of [await project.make(), await project.make()]) await copyOut({ project: project.path, to, name });
+
+    await removeCopies({ to, names: ['c1', 'c9'] });
+    assert.deepEqual(readdirSync(join(to, 'files')), [project.media]);
+    assert.deepEqual(readdirSync(to).sort(), ['c2', 'files']);
+    await removeCopies({ to, names: ['c2'] });
+
+    assert.deepEqual([readdirSync(to), readdirSync(join(to, 'files'))], [['files'], []]);
+  });
+
+  it('is refused where the folder is missing, and where a part is damaged; nothing is left then', async (t) => {
+    const project = stoppedProject(t);
+    const to = otherDisk(t);
+    const name = await project.make();
+
+    await assert.rejects(copyOut({ project: project.path, to: join(to, 'unmounted'), name }), {
+      code: 'storage_unavailable',
+    });
+    writeFileSync(join(checkpointFolder(project.path, name), 'project/package.json'), '{}');
+    await assert.rejects(copyOut({ project: project.path, to, name }), { code: 'checkpoint_damaged' });
+
+    assert.deepEqual(readdirSync(to), ['files']);
+  });
+});

@@ -1,0 +1,113 @@
+// A release over real git, npm and a daemon: another version comes, is watched, and goes back with code, lockfile and data together.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { listReleases, type ReleaseRecord } from '../../../shared/recovery/release-record.ts';
+import { plugin, type ReleasedProject, releasedProject } from '../../support/process/released-project.ts';
+import { untilReady } from '../../support/svc-command.ts';
+import { until } from '../../support/until.ts';
+
+const handled = ({ project }: ReleasedProject): readonly string[] =>
+  existsSync(join(project.path, 'data/handled')) ? project.read('data/handled').split('\n').slice(0, -1) : [];
+
+async function done(of: ReleasedProject, ...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await of.svc(...args);
+  assert.equal(code, 0, `svc ${args.join(' ')}: ${stdout}${stderr}`);
+  return stdout;
+}
+
+const record = ({ project }: ReleasedProject): ReleaseRecord | undefined => listReleases(project.path).at(-1);
+
+describe('a release', { timeout: 900_000 }, () => {
+  it('brings another version, and its rollback brings back code and data; each message is handled once', async (t) => {
+    const shop = await releasedProject(t, { b: plugin('B') });
+    const { svc: _, project, url, commits, git } = shop;
+    await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
+    assert.equal(await shop.deliver('m1'), 200);
+    await until(() => handled(shop).length === 1, { what: 'the first message' });
+
+    await done(shop, 'release', 'begin', '--to', commits.b);
+    assert.equal(await shop.deliver('m2'), 200);
+    await done(shop, 'release', 'check');
+    await done(shop, 'release', 'start');
+    await untilReady(url);
+    assert.equal(await shop.deliver('m3'), 200);
+    assert.deepEqual(handled(shop), ['A m1']);
+    assert.equal(git('rev-parse', 'HEAD'), commits.b);
+    assert.equal(git('status', '--porcelain'), '');
+    await done(shop, 'release', 'accept', '--reason', 'tried by hand');
+    await done(shop, 'release', 'observe');
+    await until(() => handled(shop).length === 3, { what: 'what was parked' });
+    assert.deepEqual(handled(shop), ['A m1', 'B m2', 'B m3']);
+
+    const early = await shop.svc('release', 'finish');
+    assert.equal(early.code, 1);
+    assert.match(early.stderr, /the window of r1 runs until/);
+    await done(shop, 'release', 'rollback', '--yes');
+    await untilReady(url);
+
+    assert.equal(git('rev-parse', 'HEAD'), commits.a);
+    assert.equal(git('status', '--porcelain'), '');
+    assert.match(project.read('book.mjs'), /'A '/);
+    assert.equal(await shop.deliver('m2'), 200);
+    assert.equal(await shop.deliver('m4'), 200);
+    await until(() => handled(shop).includes('A m4'), { what: 'a message after the rollback' });
+    assert.deepEqual(handled(shop), ['A m1', 'B m2', 'B m3', 'A m4']);
+    const { state, steps, before, results, verdict } = record(shop) ?? {};
+    assert.equal(state, 'rolled_back');
+    assert.deepEqual(
+      steps?.map(({ state: of }) => of),
+      ['begun', 'checked', 'started', 'accepted', 'observing', 'rolled_back'],
+    );
+    assert.equal(before?.commit, commits.a);
+    assert.deepEqual(Object.keys(results ?? {}), ['install', 'build', 'test', 'once', 'migrate']);
+    assert.equal(verdict?.verdict, 'unclear');
+    assert.deepEqual(readdirSync(join(project.path, '.svc/releases/r1')).sort(), [
+      'acceptance.json',
+      'check.log',
+      'record.json',
+    ]);
+  });
+
+  it('takes a version that does not get ready back by itself, and loses nothing', async (t) => {
+    const broken = plugin('B', "if (process.argv.every((word) => word !== '--once')) throw new Error('not today');");
+    const shop = await releasedProject(t, { b: broken });
+    const { url, commits, git } = shop;
+    await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
+    await done(shop, 'release', 'begin', '--to', commits.b);
+    await done(shop, 'release', 'check');
+
+    const { code, stderr } = await shop.svc('release', 'start');
+    assert.equal(code, 1);
+    assert.match(stderr, /r1 was rolled back: the new version did not get ready/);
+    await untilReady(url);
+
+    assert.equal(await shop.deliver('m1'), 200);
+    await until(() => handled(shop).length === 1, { what: 'the message' });
+    assert.deepEqual(handled(shop), ['A m1']);
+    assert.equal(git('rev-parse', 'HEAD'), commits.a);
+    assert.equal(record(shop)?.state, 'rolled_back');
+  });
+
+  it('refuses older code alone, a second release, and a tree whose check fails', async (t) => {
+    const shop = await releasedProject(t, { b: plugin('B', "throw new Error('never');") });
+    const { commits, project } = shop;
+    await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
+    await done(shop, 'release', 'begin', '--to', commits.b);
+    const second = await shop.svc('release', 'begin', '--to', commits.b);
+    const failed = await shop.svc('release', 'check');
+    const skipped = await shop.svc('release', 'start');
+
+    assert.match(second.stderr, /release r1 is begun/);
+    assert.equal(failed.code, 1);
+    assert.match(failed.stderr, /once of the new code failed/);
+    assert.match(readFileSync(join(project.path, '.svc/releases/r1/check.log'), 'utf8'), /npm ci/);
+    assert.match(skipped.stderr, /r1 is begun: start comes after checked/);
+    await done(shop, 'release', 'rollback');
+    assert.equal(JSON.parse((await shop.svc('ingress', 'status', '--json')).stdout).state, 'open');
+    shop.git('checkout', '-q', commits.b);
+    const older = await shop.svc('release', 'begin', '--to', commits.a);
+    assert.match(older.stderr, /is older than the commit that runs/);
+  });
+});

@@ -1,0 +1,129 @@
+// A project in git whose svc is a package of its own, so that npm installs it and a release exchanges it: two versions of its code, A and B.
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Webhook } from 'standardwebhooks';
+import { type Ended, portProject, startProgram } from '../svc-command.ts';
+import type { Cleanup, TemporaryProject } from '../temporary-project.ts';
+
+const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
+const NOT_COPIED = /\.map$|dist\/(test|failpoints|testing|\.compile-cache)$/u;
+const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
+
+export interface ReleasedProject {
+  readonly project: TemporaryProject;
+  readonly url: string;
+  /** Commits of both versions. A is checked out. */
+  readonly commits: { readonly a: string; readonly b: string };
+  /** Runs the installed svc. */
+  svc(...args: readonly string[]): Promise<Ended>;
+  /** Delivers a message; the status that it was answered with. */
+  deliver(id: string): Promise<number>;
+  git(...args: readonly string[]): string;
+}
+
+/** Writes each message that it handles into a file that no release moves, and counts them in its state. */
+export const plugin = (version: string, more = ''): string => `import { appendFileSync } from 'node:fs';
+import { definePlugin } from 'svc';
+export default definePlugin({ name: 'book', setup(p) {
+  ${more}
+  p.on('message', {}, (ctx, message) => {
+    appendFileSync('data/handled', '${version} ' + message.text + '\\n');
+  });
+} });
+`;
+
+export async function releasedProject(t: Cleanup, { b }: { readonly b: string }): Promise<ReleasedProject> {
+  const { url, ...project } = await portProject(t, {
+    keys: {
+      plugins: {
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
+        webhook: { endpoints: [{ id: 'shop', secrets: ['${SHOP_SECRET}'] }] },
+        book: { use: './book.mjs' },
+      },
+      release: { readySeconds: 60 },
+    },
+    env: { SHOP_SECRET: SECRET },
+  });
+  const { path } = project;
+  installable(join(path, 'vendor', 'svc'));
+  mkdirSync(join(path, 'data'));
+  project.write(
+    'package.json',
+    JSON.stringify({ name: 'shop', version: '1.0.0', dependencies: { svc: 'file:vendor/svc' } }),
+  );
+  project.write('.gitignore', '.compile-cache/\n/node_modules/\n/.svc/\n/data/\n.env\n');
+  project.write('book.mjs', plugin('A'));
+  const run = (program: string, ...args: readonly string[]): string =>
+    execFileSync(program, args, {
+      cwd: path,
+      env: { PATH: process.env['PATH'], HOME: path, GIT_CONFIG_NOSYSTEM: '1', npm_config_update_notifier: 'false' },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }).trim();
+  const git = (...args: readonly string[]): string =>
+    run('git', '-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args);
+  run('npm', 'install', '--offline', '--no-audit', '--no-fund');
+  git('init', '-q', '-b', 'main');
+  const commit = (text: string): string => {
+    git('add', '-A');
+    git('commit', '-q', '-m', text);
+    return git('rev-parse', 'HEAD');
+  };
+  const first = commit('A');
+  project.write('book.mjs', b);
+  project.write(
+    'package.json',
+    JSON.stringify({ name: 'shop', version: '2.0.0', dependencies: { svc: 'file:vendor/svc' } }),
+  );
+  run('npm', 'install', '--offline', '--no-audit', '--no-fund');
+  const second = commit('B');
+  git('checkout', '-q', first);
+  run('npm', 'ci', '--offline', '--no-audit', '--no-fund');
+  const webhook = new Webhook(SECRET);
+  return {
+    project,
+    url,
+    commits: { a: first, b: second },
+    git,
+    svc: (...args) =>
+      startProgram(join(path, 'node_modules/svc/dist/cli.js'), args, { cwd: path, env: { HOME: path } }).ended,
+    async deliver(id) {
+      const body = JSON.stringify({ conversation: { id: 'room' }, user: { id: 'ann' }, text: id });
+      const at = new Date();
+      const answer = await fetch(`${url}/webhooks/webhook/shop`, {
+        method: 'POST',
+        body,
+        headers: {
+          'webhook-id': id,
+          'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+          'webhook-signature': webhook.sign(id, at, body),
+        },
+      });
+      return answer.status;
+    },
+  };
+}
+
+/** The built svc as a package without dependencies to install: those of this repository are linked into it. */
+function installable(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  cpSync(join(REPOSITORY, 'dist'), join(folder, 'dist'), {
+    recursive: true,
+    filter: (path) => !NOT_COPIED.test(path),
+  });
+  const { name, version, type, exports, bin, engines } = JSON.parse(
+    readFileSync(join(REPOSITORY, 'package.json'), 'utf8'),
+  ) as Record<string, unknown>;
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, version, type, exports, bin, engines }));
+  linkPackages(join(dirname(folder), 'node_modules'));
+}
+
+/** Beside the package, where npm does not look; a link for each, so that nothing can be removed through one. */
+function linkPackages(folder: string): void {
+  mkdirSync(folder);
+  const packages = join(REPOSITORY, 'node_modules');
+  for (const name of readdirSync(packages).filter((one) => !one.startsWith('.')))
+    symlinkSync(join(packages, name), join(folder, name), 'dir');
+}

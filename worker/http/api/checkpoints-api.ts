@@ -1,0 +1,12 @@
+// Checkpoints as the HTTP interface sees them.
+import type { Checkpoint, Checkpoints } from '../../../shared/api/checkpoint.ts';
+import type { Caller } from './caller.ts';
+
+export interface CheckpointsApi {
+  /** `texts`: reasons, targets and names of secrets are shown. */
+  list(texts: boolean): Promise<Checkpoints>;
+  /** Throws `not_found`. */
+  show(name: string, texts: boolean): Promise<Checkpoint>;
+  /** Begins one and returns its name. Throws `conflict` while one is made, and without room `storage_unavailable`. */
+  create(caller: Caller, asked: { readonly reason: string | null }): Promise<{ readonly name: string }>;
+}

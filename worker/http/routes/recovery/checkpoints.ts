@@ -1,0 +1,37 @@
+// Checkpoints: list, show, make. A restore is a command alone, since only a stopped host can be restored.
+import { type Route, route } from '../route.ts';
+
+export const checkpointRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/checkpoints',
+    scope: 'demo',
+    summary: 'Checkpoints, the newest first; the one that is being made, and the last failure',
+    answers: { 200: 'Checkpoints' },
+    handle: async ({ port, caller }) => ({ status: 200, json: await port.checkpoints.list(caller().scope === 'full') }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/checkpoints/{name}',
+    scope: 'demo',
+    summary: 'One checkpoint with its manifest',
+    answers: { 200: 'Checkpoint' },
+    handle: async ({ port, caller, params }) => ({
+      status: 200,
+      json: await port.checkpoints.show(params['name'] ?? '', caller().scope === 'full'),
+    }),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/checkpoints',
+    scope: 'full',
+    summary: 'Makes a checkpoint; `checkpoint.created` or `checkpoint.failed` tells its end',
+    body: 'CheckpointMake',
+    changes: true,
+    answers: { 202: 'CheckpointBegun', 409: 'Problem', 503: 'Problem' },
+    handle: async ({ port, caller, body }) => ({
+      status: 202,
+      json: await port.checkpoints.create(caller(), { reason: body.reason ?? null }),
+    }),
+  }),
+];

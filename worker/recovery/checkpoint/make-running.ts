@@ -1,0 +1,67 @@
+// A checkpoint of the running host: the database is copied and the rest is completed in processes of their own; the writer is held for a moment alone.
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { ErrorCode } from '../../../shared/error-codes.ts';
+import { coerceError, SvcError } from '../../../shared/svc-error.ts';
+import type { SnapshotWriter } from '../../database/unit.ts';
+import { copyDatabase } from './copy-database.ts';
+import type { Finished, FinishOptions } from './finish-checkpoint.ts';
+import type { FromFinish } from './finish-child.ts';
+import { type CopyStep, type Made, type MakeOptions, makeCheckpoint } from './make-checkpoint.ts';
+
+export interface RunningOptions extends Omit<MakeOptions, 'copy' | 'finish'> {
+  readonly writer: SnapshotWriter;
+  readonly maxLogBytes: number;
+  /** Gives the checkpoint up. */
+  readonly signal: AbortSignal;
+}
+
+/** Throws as `makeCheckpoint`, `overloaded` if the log grew too long, and the reason of the signal. */
+export function makeRunning({ writer, maxLogBytes, signal, ...options }: RunningOptions): Promise<Made> {
+  const copy = ({ target, atBarrier, onProgress }: CopyStep) =>
+    copyDatabase({
+      file: options.database,
+      target,
+      hold: (work) =>
+        writer.hold(async (ended) => {
+          const [answer] = await Promise.all([work(ended), atBarrier()]);
+          return answer;
+        }),
+      pin: () => writer.pinLog({ maxBytes: maxLogBytes }),
+      onProgress: ({ copiedBytes, totalBytes }) => onProgress(copiedBytes, totalBytes),
+      signal,
+    });
+  return makeCheckpoint({ ...options, copy, finish: (finishing) => finishInChild(finishing, signal) });
+}
+
+function finishInChild(options: FinishOptions, signal: AbortSignal): Promise<Finished> {
+  const here = import.meta.url;
+  const fromSource = here.endsWith('.ts');
+  const child = fork(fileURLToPath(new URL(fromSource ? './finish-child.ts' : './finish-child.js', here)), [], {
+    execArgv: fromSource ? ['--import', import.meta.resolve('tsx')] : [],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  let stderr = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-2_000);
+  });
+  const work = new Promise<Finished>((resolve, reject) => {
+    const giveUp = (): void => reject(coerceError(signal.reason));
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    child.on('message', (message: FromFinish) => {
+      if (message.kind === 'done') return resolve(message.finished);
+      const { code, message: text, hint, details } = message;
+      reject(new SvcError(code as ErrorCode, text, { details, ...(hint === undefined ? {} : { hint }) }));
+    });
+    child.on('error', (error) => reject(died(error.message)));
+    child.on('close', (code, by) => reject(died(`${by ?? `exit ${code}`} ${stderr.trim()}`.trim())));
+    child.send(options, () => {}); // if sending fails, the process has ended and `close` reports it
+  });
+  return work.finally(() => child.kill('SIGKILL'));
+}
+
+const died = (how: string): SvcError =>
+  new SvcError('internal', `the process that completes the checkpoint ended: ${how}`, {
+    hint: 'nothing is harmed: make it again, and look for what ends processes (memory, dmesg)',
+  });

@@ -1,0 +1,260 @@
+// The plan of a restore: what is lost, what stays done in the world, what comes along. Reads both states and changes nothing.
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { stableJson } from '../../../shared/files/atomic-file.ts';
+import { projectPaths } from '../../../shared/files/paths.ts';
+import { CHECKPOINT_FILES } from '../../../shared/recovery/layout.ts';
+import { storedCheckpoint } from '../../../shared/recovery/stored-checkpoints.ts';
+import { messageOf, SvcError } from '../../../shared/svc-error.ts';
+import { MIGRATIONS } from '../../database/migrations/list.ts';
+import { openReadOnly } from '../../database/sqlite/connection.ts';
+import { readStoredSchema } from '../../database/stored-schema.ts';
+import { type Compared, compareStates } from './compare-states.ts';
+import type { Places } from './places.ts';
+import type { Source } from './source.ts';
+import { type State, stateOf } from './state-reader.ts';
+
+export interface RestorePlan {
+  readonly purpose: 'restore' | 'undo';
+  readonly name: string;
+  readonly createdAt: string;
+  readonly level: 'made' | 'checked' | 'rehearsed' | null;
+  readonly verifiedAt: string | null;
+  /** Null for a replaced state. */
+  readonly made: { readonly svc: string; readonly commit: string | null } | null;
+  readonly past: StateFacts;
+  /** Null: there is no state here yet. */
+  readonly now: StateFacts | null;
+  /** Why the present state cannot be read: nothing of it comes along. */
+  readonly unreadable: string | null;
+  readonly isConfigSame: boolean | null;
+  readonly isLockfileSame: boolean | null;
+  /** Secrets whose value differs from the one at the time; null: nobody can tell. */
+  readonly secrets: readonly string[] | null;
+  readonly lost: {
+    readonly events: number;
+    readonly handled: number;
+    readonly plugins: number;
+    readonly journal: { readonly from: number; readonly to: number } | null;
+    readonly jobs: number;
+    readonly tasks: number;
+    readonly sends: number;
+  } | null;
+  readonly notUndone: { readonly sends: Readonly<Record<string, number>> } | null;
+  /** Null: nothing comes along. */
+  readonly comesAlong: {
+    readonly received: number;
+    readonly waitingSends: number;
+    readonly ids: number;
+    readonly endedItems: number;
+    readonly endedSends: number;
+    readonly tasks: number;
+  } | null;
+  /** Without carry: what is open in the checkpoint. */
+  readonly open: { readonly items: number; readonly sends: number } | null;
+  readonly bytes: number;
+  /** Changes with the present state and with the options. */
+  readonly digest: string;
+}
+
+export interface StateFacts {
+  readonly epoch: string;
+  /** Position of the last event. */
+  readonly head: number;
+  /** Number of the last migration. */
+  readonly schema: number;
+  readonly project: string;
+  readonly journal: number;
+}
+
+export interface PlanOptions {
+  readonly places: Places;
+  readonly source: Source;
+  readonly carry: boolean;
+  readonly open: 'handle' | 'drop' | undefined;
+  readonly now: number;
+  /** Names of secrets that have changed since; undefined: nobody can tell. */
+  readonly secrets?: readonly string[] | undefined;
+}
+
+/** The present state, open for reading; the caller closes it. */
+export interface Present {
+  readonly state: State | undefined;
+  readonly unreadable: string | undefined;
+  close(): void;
+}
+
+/**
+ * Never throws: a state that cannot be read comes back as the reason. `isAlone`: this process holds the writer lock. Then what SQLite makes beside the
+ * database for a reader is removed again.
+ */
+export function openPresent({ database, databaseFile: file }: Places, isAlone: boolean): Present {
+  const none = (unreadable?: string): Present => ({ state: undefined, unreadable, close() {} });
+  if (!existsSync(file) && !existsSync(`${file}-wal`)) return none();
+  const schema = readStoredSchema(database);
+  if (schema.state === 'refused') return none(schema.reason.message);
+  if (schema.state === 'absent') return none('the database is empty');
+  const made = ['-wal', '-shm'].map((suffix) => `${file}${suffix}`).filter((path) => !existsSync(path));
+  try {
+    const opened = openReadOnly(file);
+    const close = (): void => {
+      if (!opened.open) return;
+      opened.close();
+      if (isAlone) for (const path of made) rmSync(path, { force: true });
+    };
+    return { state: stateOf(opened), unreadable: undefined, close };
+  } catch (error) {
+    return none(messageOf(error));
+  }
+}
+
+/** Throws `checkpoint_foreign`, and what the source throws. */
+export function planRestore(options: PlanOptions, present: Present): RestorePlan {
+  const { source } = options;
+  const file = join(source.folder, CHECKPOINT_FILES.database);
+  const opened = openSource(file, source);
+  try {
+    const kept = stateOf(opened);
+    const past = factsOf(kept);
+    const now = present.state === undefined ? null : factsOf(present.state);
+    if (now !== null && now.project !== '' && past.project !== now.project)
+      throw new SvcError('checkpoint_foreign', `${source.name} is of another project than the state that lies here`, {
+        hint: 'restore it into an empty folder with this configuration; the projects are told apart by the id in their databases',
+      });
+    return plan(options, { kept, past, now, present });
+  } finally {
+    opened.close();
+  }
+}
+
+/** A replaced state may have a WAL beside it: it is read as SQLite reads it. */
+function openSource(file: string, { name }: Source) {
+  try {
+    return openReadOnly(file);
+  } catch (error) {
+    throw new SvcError('checkpoint_damaged', `the database of ${name} cannot be opened: ${messageOf(error)}`, {
+      cause: error,
+      hint: '`svc checkpoint list` names the newest one that was rehearsed',
+    });
+  }
+}
+
+interface Facts {
+  readonly kept: State;
+  readonly past: StateFacts;
+  readonly now: StateFacts | null;
+  readonly present: Present;
+}
+
+function plan(options: PlanOptions, { kept, past, now, present }: Facts): RestorePlan {
+  const { source, places, carry, open } = options;
+  const { name, createdAt, purpose, manifest, parts } = source;
+  const [compared, unreadable] = compare(options, kept, present);
+  const isCarried = carry && compared !== undefined;
+  const verification = storedCheckpoint(places.project, name)?.verification;
+  const jobs = changedJobs(places, source);
+  return {
+    purpose,
+    name,
+    createdAt,
+    level: manifest === undefined ? null : (storedCheckpoint(places.project, name)?.level ?? 'made'),
+    verifiedAt: verification?.ok === true ? verification.at : null,
+    made: manifest === undefined ? null : { svc: manifest.svc, commit: manifest.commit?.id ?? null },
+    past,
+    now,
+    unreadable: unreadable ?? null,
+    isConfigSame: isSame(projectPaths(places.project).config, manifest?.config.sha256),
+    isLockfileSame: isSame(projectPaths(places.project).lockfile, manifest?.lockfile?.sha256),
+    secrets: options.secrets ?? null,
+    lost: compared === undefined || now === null ? null : lostOf(compared, { past, now, jobs }),
+    notUndone: compared === undefined ? null : { sends: compared.sent },
+    comesAlong: isCarried ? alongOf(compared) : null,
+    open: isCarried ? null : openIn(kept),
+    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+    digest: digestOf({ id: source.id, name, carry, open: open ?? null, now, unreadable: unreadable ?? null }),
+  };
+}
+
+function compare(
+  { now: at }: PlanOptions,
+  kept: State,
+  { state, unreadable }: Present,
+): readonly [Compared | undefined, string | undefined] {
+  if (state === undefined) return [undefined, unreadable];
+  try {
+    return [compareStates({ replaced: state, kept, at }), undefined];
+  } catch (error) {
+    return [undefined, messageOf(error)];
+  }
+}
+
+const lostOf = (
+  { handled, plugins, tasks, lostSends }: Compared,
+  { past, now, jobs }: { readonly past: StateFacts; readonly now: StateFacts; readonly jobs: number },
+): NonNullable<RestorePlan['lost']> => ({
+  events: past.epoch === now.epoch ? Math.max(0, now.head - past.head) : now.head,
+  handled,
+  plugins,
+  journal: now.journal > past.journal ? { from: past.journal + 1, to: now.journal } : null,
+  jobs,
+  tasks: tasks.lost,
+  sends: lostSends,
+});
+
+const alongOf = ({ received, waitingSends, ids, endedItems, endedSends, tasks }: Compared) => ({
+  received,
+  waitingSends,
+  ids,
+  endedItems,
+  endedSends,
+  tasks: tasks.gone + tasks.moved,
+});
+
+const openIn = (kept: State) => ({
+  items: kept.all('inbox', 'done_at IS NULL').length,
+  sends: kept.all('outbox', 'done_at IS NULL').length,
+});
+
+export function factsOf(state: State): StateFacts {
+  const meta = new Map(state.all('meta').map(({ key, value }) => [key, String(value)]));
+  const counters = new Map(state.all('counters').map(({ name, value }) => [name, Number(value)]));
+  const [last] = state.query('SELECT max(id) AS id FROM migrations');
+  const [head] = state.all('workroom_head');
+  return {
+    epoch: meta.get('epoch') ?? '',
+    head: counters.get('event') ?? 0,
+    schema: Number(last?.['id'] ?? 0),
+    project: meta.get('project_id') ?? '',
+    journal: Number(head?.['seq'] ?? 0),
+  };
+}
+
+/** Migrations that the restored database gets, for a person. */
+export const pendingMigrations = (schema: number): number => MIGRATIONS.filter(({ id }) => id > schema).length;
+
+/** Jobs that were added, changed or removed since. A file that cannot be parsed counts as one. */
+function changedJobs({ restored }: Places, { folder }: Source): number {
+  const live = restored.find(({ name }) => name === CHECKPOINT_FILES.jobs)?.live ?? '';
+  const [now, then] = [jobsIn(live), jobsIn(join(folder, CHECKPOINT_FILES.jobs))];
+  if (now === undefined || then === undefined) return now === then ? 0 : 1;
+  return [...new Set([...now.keys(), ...then.keys()])].filter((id) => now.get(id) !== then.get(id)).length;
+}
+
+function jobsIn(file: string): ReadonlyMap<unknown, string> | undefined {
+  if (!existsSync(file)) return new Map();
+  try {
+    const { jobs } = JSON.parse(readFileSync(file, 'utf8')) as { readonly jobs: readonly { readonly id: unknown }[] };
+    return new Map(jobs.map((job) => [job.id, stableJson(job)]));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Null: nothing to compare with. */
+function isSame(file: string, sha256: string | undefined): boolean | null {
+  if (sha256 === undefined) return null;
+  return existsSync(file) && createHash('sha256').update(readFileSync(file)).digest('hex') === sha256;
+}
+
+const digestOf = (of: unknown): string => createHash('sha256').update(stableJson(of)).digest('hex').slice(0, 16);
