@@ -75,6 +75,20 @@ describe('files of the journal', () => {
     assert.equal(waiting(room), 0);
   });
 
+  it('are followed by the catalog file after five seconds, in one piece', async (t) => {
+    const room = await openRoom(t, { store: 'file' });
+    const applied = (): number =>
+      (JSON.parse(readFileSync(room.files.catalogFile, 'utf8')) as { appliedSeq: number }).appliedSeq;
+    await room.do(OPERATOR, { kind: 'board.add', board: 'web', name: 'Web site' });
+    await room.do(OPERATOR, newItem);
+    room.clock.moveTo(room.clock.now() + 4_999);
+    assert.equal(applied(), 0);
+    assert.deepEqual(room.verify().faults, []);
+    room.clock.moveTo(room.clock.now() + 1);
+    while (applied() !== 2) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(room.verify().faults, []);
+  });
+
   it('begin a segment where the last one is full, and read on over it', async (t) => {
     const room = await fileRoom(t, { sealedBytes: SMALL_BYTES });
     await room.do(ann, newItem);
