@@ -11,19 +11,29 @@ import { coerceError, messageOf } from '../../../shared/svc-error.ts';
 import { storedSchema } from '../start/worker-entry.ts';
 import { type Check, type Finding, fault, ok, skip, withConfig } from './check.ts';
 import { isModulesFault, modulesFinding } from './modules-check.ts';
+import { isSwitchPending } from './recovery/switch-check.ts';
 
 export const DATABASE_CHECKS: readonly Check[] = [
   {
     id: 'database.integrity',
     title: 'The database opens and is whole',
-    run: withConfig(({ config }, { paths }) => database(resolve(paths.project, config.database.filename))),
+    run: settled(database),
   },
   {
     id: 'database.schema',
     title: 'The database has a schema that this svc can use',
-    run: withConfig(({ config }, { paths }) => schema(resolve(paths.project, config.database.filename))),
+    run: settled(schema),
   },
 ];
+
+/** While a restore is pending, files of two states lie at the path of the database. */
+function settled(look: (filename: string) => Finding | Promise<Finding>): Check['run'] {
+  return withConfig(({ config }, { paths }) =>
+    isSwitchPending(paths)
+      ? skip('a restore is pending: see switch.pending')
+      : look(resolve(paths.project, config.database.filename)),
+  );
+}
 
 function database(filename: string): Finding {
   try {

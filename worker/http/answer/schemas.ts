@@ -7,6 +7,7 @@ import {
   checkpointMakeSchema,
   checkpointSchema,
   checkpointsSchema,
+  checkpointVerifySchema,
 } from '../../../shared/api/checkpoint.ts';
 import { endpointSchema, endpointsSchema } from '../../../shared/api/endpoint.ts';
 import { eventPageSchema } from '../../../shared/api/event.ts';
@@ -72,6 +73,7 @@ export const schemas = {
   CheckpointBegun: checkpointBegunSchema,
   CheckpointMake: checkpointMakeSchema,
   Checkpoints: checkpointsSchema,
+  CheckpointVerify: checkpointVerifySchema,
   Config: configSchema,
   Drop: dropSchema,
   Endpoint: endpointSchema,

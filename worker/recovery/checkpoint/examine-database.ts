@@ -66,7 +66,10 @@ function factsOf(database: Database, tables: ReadonlySet<string>): Facts {
     schema: { migrations: migrations.map(({ id, sha256, breaking }) => ({ id, sha256, breaking: breaking === 1 })) },
     events: { epoch: meta('epoch'), head: counter('event'), oldest: counter('event_oldest') || 1 },
     generation: counter('generation'),
-    journal: head === undefined || head.seq === 0 ? null : { store: 'database', seq: head.seq, hash: head.hash },
+    journal:
+      head === undefined || head.seq === 0
+        ? null
+        : { store: meta('workroom_store') || 'database', seq: head.seq, hash: head.hash },
     catalog:
       head === undefined || head.seq === 0
         ? null

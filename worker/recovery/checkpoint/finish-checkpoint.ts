@@ -16,6 +16,7 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import { VERSION } from '../../../shared/version.ts';
 import { keepFile, type Part, partOf, storedNames, syncFolders, writePart } from './copied-files.ts';
 import { examineDatabase } from './examine-database.ts';
+import { type HeldFile, takeHeld } from './journal-files.ts';
 import { type KnownSecrets, printOf, registryOf, SHORTEST_SOUGHT } from './known-secrets.ts';
 import { ALWAYS, listProjectFiles, type ProjectFiles } from './project-files.ts';
 
@@ -33,6 +34,8 @@ export interface FinishOptions {
   readonly config: { readonly version: string; readonly isRunning: boolean };
   /** As they were at the barrier. Undefined: there was no such file. */
   readonly files: Readonly<Record<string, string | undefined>>;
+  /** Files of the Workroom's journal, as they were at the barrier. */
+  readonly journal: readonly HeldFile[];
   readonly secrets: KnownSecrets;
   /** Key of the prints. Never stored here. */
   readonly key: string;
@@ -54,8 +57,12 @@ export async function finishCheckpoint(options: FinishOptions): Promise<Finished
   const listed = await listProjectFiles(project, [options.database, ...options.without]);
   const texts = await copyTexts(options, listed, registry);
   const media = await keepMedia(project, database.files);
-  const parts = [await partOf(folder, CHECKPOINT_FILES.database), ...texts.parts, ...media.parts].sort(byPath);
-  const { rows, secretHits, files: _, ...facts } = database;
+  const held = await takeHeld(folder, options.journal, registry);
+  const parts = [await partOf(folder, CHECKPOINT_FILES.database), ...held.parts, ...texts.parts, ...media.parts].sort(
+    byPath,
+  );
+  const { rows, files: _files, secretHits: _hits, ...facts } = database;
+  const secretHits = database.secretHits + held.hits;
   const lockfile = texts.parts.find(({ path }) => path === inProject('package-lock.json'));
   const config = texts.parts.find(({ path }) => path === inProject(ALWAYS[0]));
   const manifest: Manifest = {

@@ -20,6 +20,7 @@ import type { Manifest } from '../../../shared/recovery/manifest.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { syncPath } from './copied-files.ts';
 import { type Finished, type FinishOptions, finishCheckpoint, keepMediaBefore } from './finish-checkpoint.ts';
+import { type HeldFile, holdJournal } from './journal-files.ts';
 import { type KnownSecrets, registryOf } from './known-secrets.ts';
 import { lockRecovery } from './lock.ts';
 import { ALWAYS } from './project-files.ts';
@@ -95,10 +96,12 @@ async function make(options: MakeOptions): Promise<Made> {
     const target = join(folder, CHECKPOINT_FILES.database);
     let createdAt = '';
     let files: Readonly<Record<string, string | undefined>> = {};
+    let journal: readonly HeldFile[] = [];
     const { holdMs } = await options.copy({
       target,
       atBarrier: async () => {
         createdAt = new Date(now()).toISOString();
+        journal = holdJournal(project, folder);
         files = await readFiles(project);
       },
       onProgress: (copied, of) => options.onProgress?.({ name, copied, of }),
@@ -107,7 +110,7 @@ async function make(options: MakeOptions): Promise<Made> {
     if (FAILPOINTS) await point('checkpoint.copied');
     const { reason, zone, config, secrets, key, without, database } = options;
     const common = { project, name, folder, database, createdAt, reason, zone, config, secrets, key, without };
-    const finished = await finish({ ...common, files });
+    const finished = await finish({ ...common, files, journal });
     if (FAILPOINTS) await point('checkpoint.whole');
     await rename(folder, checkpointFolder(project, name));
     syncFolder(checkpointsDir);

@@ -10,19 +10,23 @@ import { SqliteReader } from '../../database/reader.ts';
 import { WriterCore } from '../../database/sqlite/writer-core.ts';
 import { readStoredSchema } from '../../database/stored-schema.ts';
 import { GroupingWriter, inlineRunner } from '../../database/writer.ts';
-import { verifyDatabase } from '../../workroom/journal/verify-database.ts';
+import { type FilesBeside, verifyDatabase } from '../../workroom/journal/verify-database.ts';
 import { examineDatabase } from '../checkpoint/examine-database.ts';
 import { damaged, type PartFault } from './parts.ts';
 
 const MOST_NAMED = 5;
 const fault = (message: string): PartFault => damaged(CHECKPOINT_FILES.database, message);
 
-/** `file` is a copy: it is changed. Never throws for what is wrong with it. */
-export async function databaseFaults(file: string, manifest: Manifest): Promise<readonly PartFault[]> {
+/** `file` is a copy: it is changed. `files`: of a journal in files. Never throws for what is wrong with it. */
+export async function databaseFaults(
+  file: string,
+  manifest: Manifest,
+  files: FilesBeside,
+): Promise<readonly PartFault[]> {
   try {
     const broken = [...wholeFaults(file), ...manifestFaults(file, manifest)];
     if (broken.length > 0) return broken;
-    return [...journalFaults(file, manifest), ...(await startFaults(file, manifest))];
+    return [...journalFaults(file, manifest, files), ...(await startFaults(file, manifest))];
   } catch (error) {
     return [faultOf(error)];
   }
@@ -75,10 +79,10 @@ const short = (value: unknown): string => {
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 };
 
-function journalFaults(file: string, { journal }: Manifest): readonly PartFault[] {
+function journalFaults(file: string, { journal }: Manifest, files: FilesBeside): readonly PartFault[] {
   if (journal === null) return [];
   return reading(file, (database) => {
-    const { faults } = verifyDatabase(database, { seq: journal.seq, hash: journal.hash });
+    const { faults } = verifyDatabase(database, { seq: journal.seq, hash: journal.hash }, files);
     const named = faults.slice(0, MOST_NAMED).map(({ fault: kind, seq, stream }) => {
       const place = [...(seq > 0 ? [`event ${seq}`] : []), ...(stream === null ? [] : [stream])].join(', ');
       return { ...fault(`the journal of the Workroom: ${kind} (${place})`) };

@@ -48,6 +48,7 @@ export async function verifyCheckpoint(
 ): Promise<VerifiedCheckpoint> {
   const { project, name } = options;
   const folder = namedCheckpoint(project, name);
+  process.umask(0o077); // as in a worker: new files are private to this user
   const startedAt = performance.now();
   const found = await look(folder, options, deps);
   const result: Verification = {
@@ -91,7 +92,12 @@ async function look(folder: string, options: VerifyCheckpointOptions, deps: Veri
     onStep('copy');
     lay({ project, name, manifest, at: rehearsal.path });
     onStep('database');
-    const ofDatabase = await databaseFaults(projectPaths(rehearsal.path).database, manifest);
+    const { database, workroomCatalog: catalogFile, workroomJournal } = projectPaths(rehearsal.path);
+    const ofDatabase = await databaseFaults(database, manifest, {
+      folder: workroomJournal,
+      catalogFile,
+      isLive: false,
+    });
     onStep('jobs');
     const ofJobs = await jobsFaults(rehearsal.path, manifest);
     onStep('assembly');
@@ -113,19 +119,22 @@ interface Laying {
 function lay({ project, name, manifest, at }: Laying): void {
   const inProject = `${CHECKPOINT_FILES.project}/`;
   for (const { path } of manifest.parts) {
-    const target = path.startsWith(inProject)
-      ? join(at, path.slice(inProject.length))
-      : path === CHECKPOINT_FILES.database
-        ? projectPaths(at).database
-        : path === CHECKPOINT_FILES.jobs
-          ? join(at, JOBS_FILE)
-          : undefined;
+    const target = path.startsWith(inProject) ? join(at, path.slice(inProject.length)) : stateTarget(path, at);
     if (target === undefined) continue;
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     copyFileSync(placeOfPart(project, name, path), target, constants.COPYFILE_FICLONE);
   }
   const modules = join(project, 'node_modules');
   if (existsSync(modules)) symlinkSync(modules, join(at, 'node_modules'), 'dir');
+}
+
+function stateTarget(path: string, at: string): string | undefined {
+  const { database, workroomCatalog, workroomJournal } = projectPaths(at);
+  if (path === CHECKPOINT_FILES.database) return database;
+  if (path === CHECKPOINT_FILES.catalog) return workroomCatalog;
+  if (path === CHECKPOINT_FILES.jobs) return join(at, JOBS_FILE);
+  const inJournal = `${CHECKPOINT_FILES.journal}/`;
+  return path.startsWith(inJournal) ? join(workroomJournal, path.slice(inJournal.length)) : undefined;
 }
 
 interface OfProject extends VerifyCheckpointOptions {
