@@ -106,6 +106,10 @@ export function createWorkroomAdmin(deps: AdminDeps): WorkroomApi {
     },
     async erase({ actor }, { item, member }) {
       const target = erasedTarget(item, member);
+      if (source.store === 'file')
+        throw new SvcError('refused', 'words cannot be erased in a journal that is kept in files', {
+          hint: 'stop the host, svc workroom convert --to database, then erase; convert --to file moves the journal back',
+        });
       const command = { id: `erase/${uuidv7(core.clock.now())}`, cause: null };
       const journal = erasableDatabase(reader);
       return erase({ core, workroom, journal, actor: operatorActor(actor), command }, target);

@@ -136,8 +136,12 @@ export class Workroom {
 
   /** Commits facts that are no decision on a command, behind `before`. False: others changed one of the streams meanwhile. */
   async store({ view, facts, command, before }: Storing): Promise<boolean> {
+    refuseDamaged(this.#journal);
     const answer = await this.#commit(this.#planned(view, facts, command), before);
-    if (answer.kind === 'committed') return true;
+    if (answer.kind === 'committed') {
+      await this.#journal.settled();
+      return true;
+    }
     if (answer.guard !== GUARD) throw new Error(`the facts were refused by ${answer.guard}: ${answer.detail}`);
     return false;
   }

@@ -153,6 +153,15 @@ describe('Workroom over HTTP', () => {
     assert.deepEqual((await host.call('POST', '/api/workroom/verify', {})).json['faults'], []);
   });
 
+  it('refuses to erase in a journal that is kept in files, and says how it goes', async (t) => {
+    const host = await running(t, { config: { ...CONFIG, workroom: { store: 'file' } } });
+    await command(host, { kind: 'board.add', board: 'web', name: 'Web site' });
+    await command(host, { kind: 'new', board: 'web', title: 'Home page' });
+    const refused = await host.call('POST', '/api/workroom/erase', { item: 'web-1' });
+    assert.deepEqual([refused.status, refused.json['code']], [409, 'refused']);
+    assert.match(refused.text, /svc workroom convert --to database/);
+  });
+
   it('proves the journal, and stops commands on a stream that was damaged', async (t) => {
     const host = await start(t);
     await command(host, { kind: 'new', board: 'web', title: 'One' });
