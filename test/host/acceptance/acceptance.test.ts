@@ -142,6 +142,16 @@ describe('acceptance over HTTP', () => {
     );
   });
 
+  it('gives two at the same time two numbers', async (t) => {
+    const host = await running(t);
+    const body = { health: HEALTH, settled: { host: 'first', endpoints: 'nobody writes' } };
+
+    const both = await Promise.all([accept(host, body), accept(host, body)]);
+
+    assert.deepEqual(both.map(({ id }) => id).toSorted(), [1, 2]);
+    assert.equal((await events(host)).length, 2);
+  });
+
   it('answers a repeated request with the acceptance that it stored', async (t) => {
     const host = await running(t);
     const ask = () =>
