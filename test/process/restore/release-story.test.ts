@@ -62,7 +62,7 @@ describe('a release', { timeout: 900_000 }, () => {
       ['begun', 'checked', 'started', 'accepted', 'observing', 'rolled_back'],
     );
     assert.equal(before?.commit, commits.a);
-    assert.deepEqual(Object.keys(results ?? {}), ['install', 'build', 'test', 'once', 'migrate']);
+    assert.deepEqual(Object.keys(results ?? {}).toSorted(), ['build', 'install', 'migrate', 'once', 'test']);
     assert.equal(verdict?.verdict, 'unclear');
     const acceptance = JSON.parse(project.read('.svc/releases/r1/acceptance.json')) as Acceptance;
     assert.deepEqual(

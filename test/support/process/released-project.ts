@@ -53,7 +53,7 @@ export async function releasedProject(t: Cleanup, { b }: { readonly b: string })
     'package.json',
     JSON.stringify({ name: 'shop', version: '1.0.0', dependencies: { svc: 'file:vendor/svc' } }),
   );
-  project.write('.gitignore', '.compile-cache/\n/node_modules/\n/.svc/\n/data/\n.env\n');
+  project.write('.gitignore', '.compile-cache/\n/.npm/\n/node_modules/\n/.svc/\n/data/\n.env\n');
   project.write('book.mjs', plugin('A'));
   const run = (program: string, ...args: readonly string[]): string =>
     execFileSync(program, args, {
