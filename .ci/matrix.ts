@@ -29,6 +29,7 @@ const SECOND_MS = 1_000;
  */
 const SHORT = [
   'contract/database',
+  'contract/recovery/moment.test.ts',
   'contract/samples',
   'kits/crash/kill.test.ts',
   'unit/supervisor/held-socket.test.ts',

@@ -4,7 +4,7 @@ import standalone from 'ajv/dist/standalone/index.js';
 import type { Plugin } from 'esbuild';
 import type { TProperties } from 'typebox';
 import { Capabilities, type Capability } from '../../worker/handling/plan/capabilities.ts';
-import { BUILT_INS } from '../../worker/runtime/loading/built-ins.ts';
+import { BUILT_INS, HIDDEN } from '../../worker/runtime/loading/built-ins.ts';
 import { makeSetup, type Registered } from '../../worker/runtime/loading/setup.ts';
 import { readAdapter, readDefinition, readPlugin } from '../../worker/sdk/definition.ts';
 import { createEngine, type Mode } from '../../worker/sdk/schema/ajv-engine.ts';
@@ -49,7 +49,7 @@ function emitMode(mode: Mode, schemas: readonly object[]): string {
 
 async function builtInSchemas(): Promise<Schemas> {
   const schemas: Record<Mode, object[]> = { all: [], first: [] };
-  for (const [slot, load] of Object.entries(BUILT_INS)) {
+  for (const [slot, load] of Object.entries({ ...BUILT_INS, ...HIDDEN })) {
     const module = await load();
     if (readDefinition(module).kind === 'adapter') schemas.all.push(objectOf(readAdapter(module).account));
     else collect(slot, module, schemas);

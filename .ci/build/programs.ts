@@ -59,7 +59,13 @@ const PROGRAMS: readonly Program[] = [
     script: true,
   },
   { entries: { 'worker-main': 'worker/main.ts' }, whole: true },
-  { entries: { task: 'worker/task.ts', 'code-check': 'worker/process/code-check.ts' } },
+  {
+    entries: {
+      task: 'worker/task.ts',
+      'code-check': 'worker/process/code-check.ts',
+      'checkpoint-check': 'worker/process/checkpoint-check.ts',
+    },
+  },
   {
     entries: { index: 'worker/testing/index.ts', 'host-guard': 'worker/testing/host-guard.ts' },
     folder: 'testing',

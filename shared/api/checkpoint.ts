@@ -73,4 +73,12 @@ export const checkpointMakeSchema = Type.Object(
   { additionalProperties: false },
 );
 
+export const checkpointVerifySchema = Type.Object(
+  {
+    /** Hashes alone. */
+    quick: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+
 export const checkpointBegunSchema = Type.Object({ name: text }, open);

@@ -176,4 +176,17 @@ export const workAcceptedSchema = Type.Object(
 );
 export type WorkAccepted = Static<typeof workAcceptedSchema>;
 
+/** One of both. */
+export const workErasureSchema = Type.Object(
+  { item: Type.Optional(text), member: Type.Optional(text) },
+  { additionalProperties: false },
+);
+
+export const workErasedSchema = Type.Object({
+  streams: count,
+  /** Events that lost their words. 0: there were none. */
+  events: count,
+});
+export type WorkErased = Static<typeof workErasedSchema>;
+
 export const joinCodeSchema = Type.Object({ code: text });

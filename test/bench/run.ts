@@ -1,16 +1,19 @@
-// npm run bench [-- start | testing | webhooks | http | events | logs | supervisor | platforms | hostile | texts | journal] [--json] [--restarts N] [--seconds N]: every figure as a ratio to
-// its baseline of the same run. Machines are shared and noisy: medians over rounds; a goal that is missed is printed, never hidden, and
+// npm run bench [-- start | testing | webhooks | http | events | logs | supervisor | platforms | hostile | texts | journal | jobs | recovery] [--json] [--restarts N] [--seconds N] [--events N] [--mb N]: every figure as a ratio
+// to its baseline of the same run. Machines are shared and noisy: medians over rounds; a goal that is missed is printed, never hidden, and
 // never fails the command. --json prints one document, --restarts is how often the worker of the supervisor is restarted before its memory is
-// looked at again (1,000), --seconds how long the webhooks of the platforms come (60), and an attack stands (30).
+// looked at again (1,000), --seconds how long the webhooks of the platforms come (60), and an attack stands (30), --events how many events the
+// journal has (100,000), --mb the size of the database that is copied (1,024).
 import { parseArgs } from 'node:util';
 import { benchEvents } from './events.ts';
 import { benchHostile } from './hostile.ts';
 import { benchHttp } from './http.ts';
+import { benchJobs } from './jobs.ts';
 import { benchJournal } from './journal.ts';
 import { openReport } from './load/report.ts';
 import { measureLogs } from './logs.ts';
 import { benchPlatforms } from './platforms.ts';
 import { benchPluginTests } from './plugin-tests.ts';
+import { benchRecovery } from './recovery.ts';
 import { measureStart } from './start.ts';
 import { benchSupervisor } from './supervisor.ts';
 import { benchTexts } from './texts.ts';
@@ -27,6 +30,8 @@ const { values, positionals } = parseArgs({
     json: { type: 'boolean', default: false },
     restarts: { type: 'string', default: '1000' },
     seconds: { type: 'string' },
+    events: { type: 'string', default: '100000' },
+    mb: { type: 'string', default: '1024' },
   },
   allowPositionals: true,
 });
@@ -64,7 +69,8 @@ if (asks('start')) {
   });
 }
 if (asks('testing')) await benchPluginTests(report);
-if (asks('journal')) await benchJournal(report);
+if (asks('jobs')) await benchJobs(report);
+if (asks('journal')) await benchJournal(report, Number(values.events));
 if (asks('webhooks')) {
   const { durable, bare, writer, p99, commands, cold } = await measureWebhooks(ROUNDS, DELIVERIES);
   const alone = { name: 'writer alone', value: writer };
@@ -129,4 +135,5 @@ if (asks('supervisor')) await benchSupervisor(report, { restarts: Number(values.
 if (asks('platforms')) await benchPlatforms(report, Number(values.seconds ?? 60));
 if (asks('hostile')) await benchHostile(report, Number(values.seconds ?? 30));
 if (asks('texts')) benchTexts(report);
+if (asks('recovery')) await benchRecovery(report, { mb: Number(values.mb) });
 report.end();

@@ -50,6 +50,7 @@ describe('the bundles', () => {
       'worker-main.cjs',
       'task.mjs',
       'code-check.mjs',
+      'checkpoint-check.mjs',
       'writer-thread.js',
       'copy-child.js',
       'finish-child.js',

@@ -9,8 +9,8 @@ import { AUTHORITY, authorityGone } from './authority.ts';
 import { OTHER_LOG, SqliteReader } from './reader.ts';
 import { openReadOnly, sqliteCode } from './sqlite/connection.ts';
 import { EarlyWriter } from './sqlite/early-writer.ts';
-import type { OpenWriter } from './sqlite/open-core.ts';
 import { startWriterThread, type WriterThread } from './sqlite/start-thread.ts';
+import type { WriterTarget } from './sqlite/writer-core.ts';
 import { storageFault } from './storage-fault.ts';
 import type { LogPin, SnapshotWriter, Statement, Unit, UnitAnswer, Writer } from './unit.ts';
 import { GroupingWriter, type GroupRunner, ThreadRunner, type WriterObserver } from './writer.ts';
@@ -207,7 +207,7 @@ function unreadable(error: unknown): SvcError {
 
 /** A runner over the writer thread: a given one, one that starts once the host is up, or a new one. */
 export function threadRunner(
-  target: OpenWriter,
+  target: WriterTarget,
   thread: WriterThread | Promise<WriterThread> = startWriterThread(),
 ): (onDeath: (error: SvcError) => void) => GroupRunner {
   return (onDeath) =>

@@ -30,9 +30,9 @@ import { holdsAuthority, isFencedOut, readAuthority } from './authority.ts';
 import type { SqliteReader } from './reader.ts';
 import { openReadOnly, openWritable, sqliteCode } from './sqlite/connection.ts';
 import { GroupCommit } from './sqlite/group-commit.ts';
-import { OpenCore } from './sqlite/open-core.ts';
 import { forgetFailed, logBytes } from './sqlite/wal/checkpoint.ts';
 import { isLostNoted, logOf, noteLost, sizeOf } from './sqlite/wal/log-file.ts';
+import { WriterCore } from './sqlite/writer-core.ts';
 import { sql, statement } from './statement.ts';
 import { isFailedWrite, storageFault } from './storage-fault.ts';
 import { unsaved, unsettled } from './unavailable.ts';
@@ -88,7 +88,7 @@ export async function outsideWriter({ isAlone, ...options }: OutsideOptions): Pr
 /** Writes as the only process (OUTSIDE-WRITER-1). */
 function writeAlone({ file, reader, failpoints }: Omit<OutsideOptions, 'isAlone'>, unit: Unit): UnitAnswer {
   reader.close();
-  const core = new OpenCore({ file, failpoints, leavesMigrations: true });
+  const core = new WriterCore({ file, failpoints, leavesMigrations: true });
   try {
     core.open();
     const { answers } = core.run([unit]);

@@ -56,7 +56,7 @@ export interface Writer {
 export interface SnapshotWriter {
   /**
    * Runs `work` while nothing is committed: all that it reads is of one moment. Units queue meanwhile. After some seconds the hold rejects with
-   * `timeout` and units go on; `work` must end by its signal.
+   * `timeout` and units go on; `work` must end by its signal, and commits nothing.
    */
   hold<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /**

@@ -4,10 +4,9 @@ import type { ErrorCode } from '../../shared/error-codes.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import { type Clock, systemClock } from '../../shared/time/clock.ts';
 import type { GroupAnswer } from './sqlite/group-commit.ts';
-import type { OpenWriter } from './sqlite/open-core.ts';
 import { GroupPacker, type PackedGroup, unpackAnswer } from './sqlite/packed-group.ts';
 import type { WriterThread } from './sqlite/start-thread.ts';
-import type { WriterCore } from './sqlite/writer-core.ts';
+import type { WriterCore, WriterTarget } from './sqlite/writer-core.ts';
 import type { FromWriter, ToWriter } from './sqlite/writer-thread.ts';
 import type { LogPin, SnapshotWriter, Unit, UnitAnswer, Writer } from './unit.ts';
 import { type Refusals, unstorable, withRefusals } from './unstorable.ts';
@@ -217,13 +216,13 @@ export function inlineRunner(core: WriterCore): GroupRunner {
 /** A runner in a thread that `startWriterThread` started. */
 export class ThreadRunner implements GroupRunner {
   readonly #thread: WriterThread;
-  readonly #target: OpenWriter;
+  readonly #target: WriterTarget;
   readonly #packer = new GroupPacker();
   readonly #calls = new Map<number, { resolve(answer: GroupAnswer | undefined): void; reject(error: unknown): void }>();
   #next = 0;
   #dead: SvcError | undefined;
 
-  constructor(thread: WriterThread, target: OpenWriter, onDeath: (error: SvcError) => void) {
+  constructor(thread: WriterThread, target: WriterTarget, onDeath: (error: SvcError) => void) {
     this.#thread = thread;
     this.#target = target;
     // Answers are pending from now on: the process must not end before they arrive.

@@ -19,6 +19,7 @@ import { RefusalLog } from '../ingress/refusal-log.ts';
 import { createWebhookControl, publicAddress } from '../ingress/webhook-addresses.ts';
 import { createWebhookSockets } from '../ingress/webhook-sockets.ts';
 import { Webhooks } from '../ingress/webhooks.ts';
+import { reopenRuns } from '../jobs/job-store.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createOutboxAdmin } from '../outbox/outbox-admin.ts';
 import type { Readiness } from '../readiness/readiness.ts';
@@ -136,7 +137,7 @@ export function createHostApi(deps: HostApiDeps): HostApi {
         return { ...file, name };
       },
     },
-    inbox: createInboxAdmin({ core, inbox, dispatcher, room: () => inbox.room }),
+    inbox: createInboxAdmin({ core, inbox, dispatcher, room: () => inbox.room, reopen: reopenRuns }),
     outbox: createOutboxAdmin({ core, sender }),
     tasks: createTaskControl(core),
     jobs: deps.jobs,

@@ -10,6 +10,7 @@ import { createInboxAdmin } from '../inbox/inbox-admin.ts';
 import { createJobsAdmin } from '../jobs/admin.ts';
 import { JOBS_SLOT, type JobTargets } from '../jobs/job-item.ts';
 import { Jobs } from '../jobs/jobs.ts';
+import { HIDDEN } from '../runtime/loading/built-ins.ts';
 
 /** Undefined on a host that is no Workroom. */
 type WorkroomOf = () => Pick<WorkroomApi, 'boards'> | undefined;
@@ -30,7 +31,7 @@ export function createJobs(
     isPaused: () => gate.state?.state !== 'open',
     zone: () => runtime.loaded.config.schedule.timezone,
     stored: () => dispatcher.wake(),
-    needPlugin: () => runtime.addHidden(JOBS_SLOT, async () => (await import('../plugins/jobs/index.ts')).jobs),
+    needPlugin: () => runtime.addHidden(JOBS_SLOT, HIDDEN.jobs),
     dropItem: async (id: string, statements: readonly Statement[]) => {
       const caller = { actor: 'job', scope: 'full', requestId: '' } as const;
       await items.drop(id, { caller, revision: undefined, reason: 'its job was removed', keep: () => statements });

@@ -17,6 +17,7 @@ import type { CheckpointsApi } from '../http/api/checkpoints-api.ts';
 import type { CheckpointFigures } from '../metrics/checkpoint-metrics.ts';
 import type { Made } from '../recovery/checkpoint/make-checkpoint.ts';
 import { failureFor, lastFor, manifestOf, shownOf } from './checkpoint-answers.ts';
+import { Rehearsals } from './rehearsals.ts';
 
 export interface RecoveryDeps {
   readonly core: Core;
@@ -54,6 +55,7 @@ interface Asked {
 export class RecoveryHost {
   readonly #deps: RecoveryDeps;
   readonly #paths: ProjectPaths;
+  readonly #rehearsals: Rehearsals;
   readonly #stop = new AbortController();
   readonly #failures = new Map<string, number>();
   #since = 0;
@@ -69,6 +71,7 @@ export class RecoveryHost {
   constructor(deps: RecoveryDeps) {
     this.#deps = deps;
     this.#paths = projectPaths(deps.project);
+    this.#rehearsals = new Rehearsals({ ...deps, days: () => deps.loaded().config.recovery.verifyDays });
   }
 
   /** Called once the database is open. */
@@ -77,11 +80,12 @@ export class RecoveryHost {
     this.#wait(FIRST_LOOK_MS);
   }
 
-  /** Gives up the checkpoint that is being made. */
+  /** Gives up the checkpoint that is being made, and a verification. */
   async stop(): Promise<void> {
     this.#timer?.cancel();
     this.#stop.abort(new SvcError('draining', 'the host is stopping: no checkpoint was made'));
     await this.#ended;
+    await this.#rehearsals.stop();
   }
 
   readonly api: CheckpointsApi = {
@@ -99,6 +103,7 @@ export class RecoveryHost {
     },
     create: (caller: Caller, { reason }) =>
       this.#begin({ actor: caller.actor, reason }).begun.then((name) => ({ name })),
+    verify: async (caller: Caller, name, { quick }) => this.#rehearsals.begin({ name, quick, actor: caller.actor }),
   };
 
   /** For status. Null before the first. */
@@ -289,6 +294,7 @@ export class RecoveryHost {
         this.#retryAt = made === undefined ? clock.now() + HOUR_MS : 0;
         this.#next = await this.#dueTime();
       }
+      this.#rehearsals.look();
     } catch (error) {
       log.warn({ err: error }, 'the schedule of checkpoints could not be read: tried again in an hour');
     }

@@ -15,6 +15,7 @@ import type {
   Selection,
 } from '../http/api/items-api.ts';
 import { createInboxAdmin } from '../inbox/inbox-admin.ts';
+import { reopenRuns } from '../jobs/job-store.ts';
 import { createOutboxAdmin } from '../outbox/outbox-admin.ts';
 import { findStored, reading, type StoredPlaceOptions, writing } from './stored-place.ts';
 
@@ -103,7 +104,7 @@ async function overStarts<T>(write: () => Promise<T>): Promise<T> {
 }
 
 const storesOver = (core: Core): Stores => ({
-  inbox: createInboxAdmin({ core, inbox: NOBODY, dispatcher: NOBODY }),
+  inbox: createInboxAdmin({ core, inbox: NOBODY, dispatcher: NOBODY, reopen: reopenRuns }),
   outbox: createOutboxAdmin({ core, sender: NOBODY }),
 });
 

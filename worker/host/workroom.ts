@@ -146,6 +146,7 @@ export class WorkroomHost {
     events: async (asked) => (await this.#load()).admin.events(asked),
     command: async (caller, command, asked) => (await this.#load()).admin.command(caller, command, asked),
     code: async (caller, member) => (await this.#load()).admin.code(caller, member),
+    erase: async (caller, of) => (await this.#load()).admin.erase(caller, of),
     verify: () => this.#verify(),
   };
 

@@ -30,6 +30,8 @@ export interface InboxAdminDeps extends InboxRunners {
   readonly core: Core;
   /** How many items the inbox takes back at once. Left out: any number. */
   readonly room?: () => number;
+  /** What goes on again with replayed items of these ids, in the same unit. */
+  readonly reopen?: (ids: readonly string[]) => Statement;
 }
 
 /** The in-memory state of open items in this process. */
@@ -62,7 +64,8 @@ export const followInbox = ({ inbox, dispatcher }: InboxRunners) => ({
   },
 });
 
-export function createInboxAdmin({ core, room = () => BULK_ITEMS, ...runners }: InboxAdminDeps): ItemStore {
+export function createInboxAdmin({ core, room = () => BULK_ITEMS, reopen, ...runners }: InboxAdminDeps): ItemStore {
+  const reopened = (ids: readonly string[]): readonly Statement[] => (reopen === undefined ? [] : [reopen(ids)]);
   const follow = followInbox(runners);
   const find = async (id: string): Promise<InboxRow> => {
     const exact = sql.selectFrom('inbox').selectAll();
@@ -130,6 +133,7 @@ export function createInboxAdmin({ core, room = () => BULK_ITEMS, ...runners }: 
         name: 'inbox.replay',
         statements: [
           ...replayItem(row),
+          ...reopened([row.id]),
           settleCalls([row.id], decision ?? 'again'),
           ...(keep?.(summary({ ...row, ...REPLAYED }, true)) ?? []),
           ...recordEvents([event]),
@@ -193,6 +197,7 @@ export function createInboxAdmin({ core, room = () => BULK_ITEMS, ...runners }: 
           keep,
           statements: (rows) => [
             ...replayItems(rows),
+            ...reopened(idsOf(rows)),
             ...(answer === undefined ? [] : [settleCalls(idsOf(rows), answer)]),
             ...recordEvents(
               rows.map(

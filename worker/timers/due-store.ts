@@ -28,6 +28,19 @@ const put = prepared<Omit<DueRow, 'seq'>>(({ id, kind, at, capability, lane, dat
 
 export const putDue = ({ isWait = false, ...row }: NewDue): Statement => put({ ...row, is_wait: isWait ? 1 : 0 });
 
+const putNoLater = prepared<Omit<DueRow, 'seq'>>(({ id, kind, at, capability, lane, data, is_wait }) =>
+  sql
+    .insertInto('due')
+    .values({ id, kind, at, capability, lane, data, is_wait })
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet({ kind, at, capability, lane, data, is_wait }).where('due.at', '>', at),
+    ),
+);
+
+/** As `putDue`, but a row that is due earlier stays. Its handler looks again at what is due, and puts the next one. */
+export const putDueNoLater = ({ isWait = false, ...row }: NewDue): Statement =>
+  putNoLater({ ...row, is_wait: isWait ? 1 : 0 });
+
 /** The wall clock was set back by `byMs`. Rows due later than `after` count as stored before that. */
 export interface SetBack {
   readonly byMs: number;
@@ -56,6 +69,8 @@ interface DueOf {
   readonly except: Owners;
   /** Kinds that are left out. */
   readonly without: readonly DueKind[];
+  /** Rows behind this one. */
+  readonly after?: Pick<DueRow, 'at' | 'seq'> | undefined;
 }
 interface DueUntil extends DueOf {
   readonly until: number;
@@ -64,18 +79,21 @@ interface DueUntil extends DueOf {
 /** Plugins, as `root/<slot>`. */
 type Owners = readonly string[];
 
-export const readDue = (reader: Reader, { until, limit, except, without }: DueUntil): Promise<DueRow[]> =>
-  reader.all(
-    sql
-      .selectFrom('due')
-      .selectAll()
-      .where('at', '<=', until)
-      .where(isNoneOf(except))
-      .where(isOtherThan(without))
-      .orderBy('at')
-      .orderBy('seq')
-      .limit(limit),
-  );
+export function readDue(reader: Reader, { until, limit, except, without, after }: DueUntil): Promise<DueRow[]> {
+  let query = sql
+    .selectFrom('due')
+    .selectAll()
+    .where('at', '<=', until)
+    .where(isNoneOf(except))
+    .where(isOtherThan(without));
+  if (after !== undefined) query = query.where(isBehind(after));
+  return reader.all(query.orderBy('at').orderBy('seq').limit(limit));
+}
+
+const isBehind =
+  ({ at, seq }: Pick<DueRow, 'at' | 'seq'>) =>
+  ({ eb, or, and }: ExpressionBuilder<Tables, 'due'>) =>
+    or([eb('at', '>', at), and([eb('at', '=', at), eb('seq', '>', seq)])]);
 
 export const readNextDue = (reader: Reader, { except, without }: DueOf): Promise<{ at: number } | undefined> =>
   reader.first(
@@ -92,10 +110,7 @@ interface DuePage {
 /** Tasks and the next times of cron handlers, the next one first. */
 export function readDuePage(reader: Reader, { after, owner, limit }: DuePage): Promise<DueRow[]> {
   let query = sql.selectFrom('due').selectAll().where('kind', 'in', ['task', 'cron']);
-  if (after !== undefined)
-    query = query.where(({ eb, or, and }) =>
-      or([eb('at', '>', after.at), and([eb('at', '=', after.at), eb('seq', '>', after.seq)])]),
-    );
+  if (after !== undefined) query = query.where(isBehind(after));
   if (owner !== undefined) query = query.where('capability', '>=', `${owner}#`).where('capability', '<', `${owner}$`);
   return reader.all(query.orderBy('at').orderBy('seq').limit(limit));
 }

@@ -12,6 +12,7 @@ import { messageOf } from '../../shared/svc-error.ts';
 import type { Timer } from '../../shared/time/clock.ts';
 import { ClockSteps } from '../../shared/time/clock-steps.ts';
 import type { Core } from '../core/core.ts';
+import { turns } from '../core/turns.ts';
 import type { DueKind } from '../database/tables.ts';
 import { type DueRow, readDue, readLastSeen, readNextDue, type SetBack } from './due-store.ts';
 
@@ -23,6 +24,8 @@ const LONGEST_SLEEP_MS = 60_000;
 const LEAST_STEP_MS = 1_000;
 const RETRY_MS = 1_000;
 const PAGE = 200;
+/** Rows of one round, which are under way together. */
+const MOST_FIRING = 1_000;
 /** Kinds that become items of the inbox. */
 const ITEMS: readonly DueKind[] = ['task', 'cron', 'job'];
 
@@ -117,15 +120,7 @@ export class TimerService {
     const core = this.#core;
     try {
       await this.#lookAtClock();
-      for (;;) {
-        const room = this.#limits.room();
-        const limit = room > 0 ? Math.min(room, PAGE) : PAGE;
-        const due = { until: core.clock.now(), limit, except: this.#limits.disabled(), without: this.#waiting(room) };
-        const rows = await readDue(core.reader, due);
-        // Fired together and in order: many rows share one sync.
-        const fired = await Promise.all(rows.map((row) => this.#fireRow(row)));
-        if (rows.length < limit || this.#stopped || fired.includes(false)) break;
-      }
+      while ((await this.#fireRound()) && !this.#stopped);
       const next = await readNextDue(core.reader, { except: this.#limits.disabled(), without: this.#held });
       const now = core.clock.now();
       // A row that is still due could not be fired: it is tried again later, not at once.
@@ -136,6 +131,38 @@ export class TimerService {
       core.log.warn({ error: messageOf(error) }, 'due table could not be read');
       this.#sleepUntil(core.clock.now() + RETRY_MS);
     }
+  }
+
+  /**
+   * Fires what is due, in pages. A page does not wait for the commits of the one before: of many rows that are due at once the last would start late.
+   * Returns whether there may be more.
+   */
+  async #fireRound(): Promise<boolean> {
+    const firing = new Map<string, Promise<boolean>>();
+    let room = this.#limits.room();
+    let after: DueRow | undefined;
+    let isFull = true;
+    while (isFull && !this.#stopped && firing.size < MOST_FIRING) {
+      const limit = room > 0 ? Math.min(room, PAGE) : PAGE;
+      const due = {
+        until: this.#core.clock.now(),
+        limit,
+        except: this.#limits.disabled(),
+        without: this.#waiting(room),
+        after,
+      };
+      const rows = await readDue(this.#core.reader, due);
+      isFull = rows.length === limit;
+      after = rows.at(-1);
+      // A row that its handler has put again meanwhile has its turn in the next round.
+      for (const row of rows) if (!firing.has(row.id)) firing.set(row.id, this.#fireRow(row));
+      if (room > 0 && room <= rows.length) break; // the next round knows how much room is left
+      room -= rows.length;
+      await turns(1);
+    }
+    // Fired together and in order: many rows share one sync.
+    const fired = await Promise.all(firing.values());
+    return isFull && !fired.includes(false);
   }
 
   /** Kinds that do not fire now. */

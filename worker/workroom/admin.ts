@@ -8,6 +8,7 @@ import type { WorkroomApi } from '../http/api/workroom-api.ts';
 import { parseCommand } from './board/commands.ts';
 import { endsOf } from './board/decide-blockers.ts';
 import { type Actor, type Item, type ItemState, openBlockers, stateOf } from './board/model.ts';
+import { type ErasedTarget, erasableDatabase, erase } from './erase.ts';
 import { readCounts } from './figures.ts';
 import { makeJoinCode } from './join-codes.ts';
 import type { JournalSource } from './journal/journal.ts';
@@ -103,8 +104,24 @@ export function createWorkroomAdmin(deps: AdminDeps): WorkroomApi {
       if (found.kind === 'agent') throw new SvcError('conflict', `${member} is an agent: it joins by its binding`);
       return { code: await makeJoinCode(core, member, actor) };
     },
+    async erase({ actor }, { item, member }) {
+      const target = erasedTarget(item, member);
+      if (source.store === 'file')
+        throw new SvcError('refused', 'words cannot be erased in a journal that is kept in files', {
+          hint: 'stop the host, svc workroom convert --to database, then erase; convert --to file moves the journal back',
+        });
+      const command = { id: `erase/${uuidv7(core.clock.now())}`, cause: null };
+      const journal = erasableDatabase(reader);
+      return erase({ core, workroom, journal, actor: operatorActor(actor), command }, target);
+    },
     verify,
   };
+}
+
+function erasedTarget(item: string | undefined, member: string | undefined): ErasedTarget {
+  if (item !== undefined && member === undefined) return { item };
+  if (member !== undefined && item === undefined) return { member };
+  throw new SvcError('invalid_request', 'expected one of the keys item and member');
 }
 
 /** A full token owns every board, and is a person under its own name. */

@@ -64,6 +64,14 @@ export interface Commanding {
   readonly command: CommandIdentity;
 }
 
+export interface Storing {
+  readonly view: View;
+  readonly facts: readonly Fact[];
+  readonly command: CommandIdentity;
+  /** Statements that come first in the unit. */
+  readonly before: readonly Statement[];
+}
+
 export interface CommandOptions {
   readonly ifVersion?: number | undefined;
   /** Statements that join the unit, made with its answer. */
@@ -124,6 +132,18 @@ export class Workroom {
       return { outcome: decision, statements: [], events: [], view, dueAt: undefined };
     }
     return this.#planned(view, decision.facts, identity);
+  }
+
+  /** Commits facts that are no decision on a command, behind `before`. False: others changed one of the streams meanwhile. */
+  async store({ view, facts, command, before }: Storing): Promise<boolean> {
+    refuseDamaged(this.#journal);
+    const answer = await this.#commit(this.#planned(view, facts, command), before);
+    if (answer.kind === 'committed') {
+      await this.#journal.settled();
+      return true;
+    }
+    if (answer.guard !== GUARD) throw new Error(`the facts were refused by ${answer.guard}: ${answer.detail}`);
+    return false;
   }
 
   /** Announces what is due of an item: deadlines, and that nothing happens. */

@@ -6,24 +6,34 @@ import { DAMAGED_REMEDY, RIGHTS_REMEDY, UNKNOWN_REMEDY } from '../../../shared/f
 import { fewFilesLeftIn, INODES_REMEDY } from '../../../shared/files/free-files.ts';
 import { readHistoryEnd } from '../../../shared/files/history-end.ts';
 import { notedHistory, refuseLostHistory, shortenedHistory } from '../../../shared/files/lost-history.ts';
-import { Sqlite } from '../../../shared/sqlite.ts';
+import { type Database, Sqlite } from '../../../shared/sqlite.ts';
 import { coerceError, messageOf } from '../../../shared/svc-error.ts';
 import { storedSchema } from '../start/worker-entry.ts';
 import { type Check, type Finding, fault, ok, skip, withConfig } from './check.ts';
 import { isModulesFault, modulesFinding } from './modules-check.ts';
+import { isSwitchPending } from './recovery/switch-check.ts';
 
 export const DATABASE_CHECKS: readonly Check[] = [
   {
     id: 'database.integrity',
     title: 'The database opens and is whole',
-    run: withConfig(({ config }, { paths }) => database(resolve(paths.project, config.database.filename))),
+    run: settled(database),
   },
   {
     id: 'database.schema',
     title: 'The database has a schema that this svc can use',
-    run: withConfig(({ config }, { paths }) => schema(resolve(paths.project, config.database.filename))),
+    run: settled(schema),
   },
 ];
+
+/** While a restore is pending, files of two states lie at the path of the database. */
+function settled(look: (filename: string) => Finding | Promise<Finding>): Check['run'] {
+  return withConfig(({ config }, { paths }) =>
+    isSwitchPending(paths)
+      ? skip('a restore is pending: see switch.pending')
+      : look(resolve(paths.project, config.database.filename)),
+  );
+}
 
 function database(filename: string): Finding {
   try {
@@ -76,4 +86,19 @@ async function schema(filename: string): Promise<Finding> {
   const { applied, pending } = stored;
   if (pending.length > 0) return ok(`a start brings it up to date: ${pending.join(', ')}`);
   return ok(applied.at(-1) ?? '');
+}
+
+/**
+ * Reads the database beside a running host. Undefined: there is no database yet. Throws if it cannot be read; `database.integrity` and
+ * `database.schema` say why.
+ */
+export function readDatabase<T>(filename: string, read: (database: Database) => T): T | undefined {
+  if (!existsSync(filename)) return undefined;
+  refuseLostHistory(filename);
+  const database = new Sqlite(filename, { readonly: isInUse(filename), fileMustExist: true });
+  try {
+    return read(database);
+  } finally {
+    database.close();
+  }
 }

@@ -1,7 +1,7 @@
 // Checks for work that waits for an operator: dead letters, and sends whose outcome nobody knows. Nothing else reports them while the host is ready.
 import { resolve } from 'node:path';
 import { type Check, type Finding, ok, skip, warn, withConfig } from './check.ts';
-import { readDatabase } from './read-database.ts';
+import { readDatabase } from './database-checks.ts';
 
 export const DEAD_CHECKS: readonly Check[] = [
   {
@@ -11,9 +11,9 @@ export const DEAD_CHECKS: readonly Check[] = [
   },
 ];
 
-async function dead(filename: string): Promise<Finding> {
+function dead(filename: string): Finding {
   try {
-    const counts = await readDatabase(filename, (database) => {
+    const counts = readDatabase(filename, (database) => {
       const count = (query: string): number =>
         Number(database.prepare<[], { n: number }>(`SELECT COUNT(*) AS n FROM ${query}`).get()?.n ?? 0);
       return {

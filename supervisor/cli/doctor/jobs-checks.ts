@@ -5,7 +5,7 @@ import { endpointId, endpointName, ownerOf } from '../../../shared/identifiers.t
 import { JOBS_FILE, type Job, placeOf } from '../../../shared/jobs/job.ts';
 import { checkJobs, jobsFaultLine, readJobsFile } from '../../../shared/jobs/jobs-file.ts';
 import { type Check, type Finding, fault, ok, type Subject, skip, warn, withConfig } from './check.ts';
-import { readDatabase } from './read-database.ts';
+import { readDatabase } from './database-checks.ts';
 
 const MOST_NAMED = 5;
 
@@ -24,7 +24,7 @@ async function jobsTargets(loaded: LoadedConfig, subject: Subject): Promise<Find
   const read = await readJobs(loaded, subject);
   if (read === undefined || 'fault' in read) return skip('no jobs can be read');
   const accounts = accountsOf(loaded);
-  const boards = read.jobs.some(({ action }) => action.kind === 'item') ? await boardsOf(loaded, subject) : undefined;
+  const boards = read.jobs.some(({ action }) => action.kind === 'item') ? boardsOf(loaded, subject) : undefined;
   const lost = read.jobs.flatMap((job) => {
     const missing = missingTarget(job, { accounts, boards });
     return missing === undefined ? [] : [{ job, missing }];
@@ -55,10 +55,10 @@ function missingTarget({ action }: Job, { accounts, boards }: There): string | u
   return accounts.has(endpoint) ? undefined : endpoint;
 }
 
-async function boardsOf({ config }: LoadedConfig, { paths }: Subject): Promise<ReadonlySet<string> | undefined> {
+function boardsOf({ config }: LoadedConfig, { paths }: Subject): ReadonlySet<string> | undefined {
   if (config.host.kind !== 'workroom') return new Set();
   try {
-    const rows = await readDatabase(resolve(paths.project, config.database.filename), (database) =>
+    const rows = readDatabase(resolve(paths.project, config.database.filename), (database) =>
       database.prepare<[], { board: string }>("SELECT board FROM workroom_catalog WHERE kind = 'board'").all(),
     );
     return new Set(rows?.map(({ board }) => board));

@@ -45,8 +45,8 @@ function lostText({ lost }: Plan): string {
   if (lost === null) return '';
   const { events, handled, plugins, journal, jobs, tasks, sends } = lost;
   const text = listed([
-    counted(events, 'event'),
-    counted(handled, 'handled message'),
+    events === 0 ? '' : counted(events, 'event'),
+    handled === 0 ? '' : counted(handled, 'handled message'),
     plugins === 0 ? '' : `state of ${counted(plugins, 'owner')}`,
     journal === null ? '' : `journal ${number(journal.from)}-${number(journal.to)}`,
     jobs === 0 ? '' : `${counted(jobs, 'job')} changed`,
@@ -82,7 +82,7 @@ function alongText({ comesAlong, open }: Plan): string {
     ids === 0 ? '' : counted(ids, 'delivery id'),
     ends.every((end) => end === '') ? '' : `ends of ${listed(ends)}`,
   ]);
-  return text === '' ? 'nothing: nothing has happened since' : text;
+  return text === '' ? 'nothing' : text;
 }
 
 function secretsText({ secrets, made }: Plan): string {

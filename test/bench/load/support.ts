@@ -40,8 +40,19 @@ export async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
+export interface StartingHost {
+  /** Called with the folder of the project before the start. */
+  readonly prepare?: (folder: string) => void;
+  /** Further options of its Node. */
+  readonly nodeOptions?: readonly string[];
+}
+
 /** The built host (dist/) in production mode, with the options of our units, on a new project with the plugins given as YAML lines. */
-export async function startHost(plugins: readonly string[], extra: readonly string[] = []): Promise<BenchHost> {
+export async function startHost(
+  plugins: readonly string[],
+  extra: readonly string[] = [],
+  { prepare = () => {}, nodeOptions = [] }: StartingHost = {},
+): Promise<BenchHost> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const port = await freePort();
   writeFileSync(
@@ -61,8 +72,10 @@ export async function startHost(plugins: readonly string[], extra: readonly stri
     mode: 0o600,
   });
   writeFileSync(join(folder, 'package.json'), '{"name":"bench"}');
+  prepare(folder);
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [...WORKER_OPTIONS, ...foregroundArgs(folder)], {
+  const child = spawn(process.execPath, [...WORKER_OPTIONS, ...nodeOptions, ...foregroundArgs(folder)], {
+    cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const healthMs = await answers(port, '/pub/health', startedAt);

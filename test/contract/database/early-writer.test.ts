@@ -1,6 +1,6 @@
 // The writer of a start: groups are committed in the main thread until the writer's thread takes over, and nobody can tell when that was.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
@@ -14,6 +14,8 @@ import { GroupingWriter } from '../../../worker/database/writer.ts';
 import { slowToMigrate } from '../../support/disk/slow-migration.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
+
+const MIB = 1_048_576;
 
 const put = (key: string): Unit => ({
   name: 'test',
@@ -145,6 +147,35 @@ describe('the writer of a start', () => {
       },
       { what: 'an answer of the thread' },
     );
+  });
+
+  it('leaves the log pinned that was pinned before', async (t) => {
+    const { file, runner, writer, threadComes } = made(t);
+    await runner.open();
+    await writer.commit(put('here'));
+    const pin = await writer.pinLog({ maxBytes: 1_024 * MIB });
+    const worker = await threadComes();
+    let answered = 0;
+    worker.on('message', () => (answered += 1));
+    const long = (key: string): Promise<unknown> =>
+      writer.commit({
+        name: 'test',
+        statements: [statement(sql.insertInto('meta').values({ key, value: 'v'.repeat(MIB) }))],
+      });
+    for (let n = 0; n < 24; n += 1) await long(`long ${n}`);
+    await until(
+      async () => {
+        await writer.commit({ name: 'test', statements: [] });
+        return answered > 1;
+      },
+      { what: 'an answer of the thread' },
+    );
+    const bytes = statSync(file).size;
+    await pin.release();
+    await writer.commit(put('released'));
+
+    assert.ok(bytes < 8 * MIB, `${bytes} bytes are in the file`);
+    assert.ok(statSync(file).size > 20 * MIB);
   });
 
   it('takes back a group whose sync fails, before and after', async (t) => {

@@ -1,8 +1,11 @@
 // A copy of the database is of one moment, writing goes on meanwhile, and nothing that happens to the copy stops the host.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { Sqlite } from '../../../shared/sqlite.ts';
 import type { SnapshotWriter } from '../../../worker/database/unit.ts';
 import { copyDatabase } from '../../../worker/recovery/checkpoint/copy-database.ts';
@@ -211,6 +214,69 @@ describe('a copy of the database', () => {
     const target = targetIn(host, 'c2');
     const made = await copyDatabase({ file: host.file, target, hold: (work) => host.host.hold(work) });
     assert.deepEqual(faultsOf(target, { copy: made, position: 1 }), []);
+  });
+
+  it('is given up once a write fails, since the repair needs the log', async (t) => {
+    const host = await copyHost(t);
+    for (let n = 0; n < 5; n += 1) await host.put();
+    const { copy, begun, pid } = stoppedCopy(host);
+    await begun;
+    rmSync(`${host.file}-wal`);
+    await host.put().catch(() => {});
+
+    await assert.rejects(copy, { code: 'storage_unavailable' });
+
+    assert.ok(isGone(pid()));
+    await until(() => host.put().then(() => true), { what: 'the writer to go on' });
+    assert.equal(host.position(), host.committed());
+  });
+
+  it('is refused without room for it, before anything is written', async (t) => {
+    const host = await copyHost(t);
+    const sparse = join(host.folder, 'large.sqlite');
+    writeFileSync(sparse, '');
+    const { bavail, bsize } = statfsSync(host.folder);
+    truncateSync(sparse, bavail * bsize);
+    const target = targetIn(host);
+
+    await assert.rejects(copyDatabase({ file: sparse, target }), {
+      code: 'storage_unavailable',
+      message: /no room for a copy of large\.sqlite: [\d,]+ MiB are needed, [\d,]+ MiB are free/,
+    });
+
+    assert.deepEqual(readdirSync(join(target, '..')), []);
+  });
+
+  it('is refused where a reader would block every commit: without a WAL', async (t) => {
+    const host = await copyHost(t);
+    const file = join(host.folder, 'other.sqlite');
+    const other = new Sqlite(file);
+    other.exec('CREATE TABLE t (x)');
+    other.close();
+
+    await assert.rejects(copyDatabase({ file, target: targetIn(host), hold: (work) => host.host.hold(work) }), {
+      code: 'refused',
+      message: /no WAL/,
+    });
+  });
+
+  it('ends with the process that asked for it', async (t) => {
+    const host = await copyHost(t);
+    const child = fork(fileURLToPath(new URL('../../../worker/recovery/checkpoint/copy-child.ts', import.meta.url)), {
+      execArgv: ['--import', import.meta.resolve('tsx')],
+    });
+    t.after(() => void child.kill('SIGKILL'));
+    const exit = once(child, 'exit');
+    child.send({ kind: 'open', file: host.file, target: targetIn(host) });
+    assert.deepEqual((await once(child, 'message'))[0], { kind: 'opened' });
+    child.send({ kind: 'begin' });
+    await once(child, 'message');
+    child.disconnect(); // as the kernel does for a parent that was killed
+
+    await exit;
+
+    await host.put();
+    assert.equal(host.position(), 1);
   });
 
   it('ends with its signal', async (t) => {

@@ -124,6 +124,30 @@ describe('a restore', () => {
     ]);
   });
 
+  for (const [what, from, bytes] of [
+    ['is no database', 0, 4_096],
+    ['is damaged in the middle', 8_192, 200_000],
+  ] as const)
+    it(`over a state that ${what} goes without it, and keeps it aside`, async (t) => {
+      const project = await withCheckpoint(t, (made) => {
+        made.store({ fact: 'then' });
+        withDatabase(made.paths.database, (database) => insert(database, 'inbox', item('open')));
+      });
+      const content = readFileSync(project.paths.database);
+      content.fill(0x5a, from, Math.min(content.length, from + bytes));
+      writeFileSync(project.paths.database, content);
+
+      const plan = readRestorePlan(requestOf(project));
+      await assert.rejects(restored(project), { code: 'usage', message: /1 open items/ });
+      await restored(project, { open: 'handle' });
+
+      assert.ok(plan.unreadable !== null);
+      assert.deepEqual([plan.comesAlong, plan.open?.items], [null, 1]);
+      assert.equal(metaOf(project)['fact'], 'then');
+      assert.deepEqual(readFileSync(join(project.paths.replacedDir, 's1', 'data.sqlite')), content);
+      assert.deepEqual(rowsOf(project.paths.database, 'SELECT id, state FROM inbox'), [['open', 'received']]);
+    });
+
   it('of a state that a crash left reads its log too', async (t) => {
     const project = await withCheckpoint(t);
     const folder = project.paths.stateDir;

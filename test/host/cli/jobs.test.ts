@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { loadConfig } from '../../../shared/config/load.ts';
 import type { CommandContext, HostClient } from '../../../supervisor/cli/command.ts';
 import { commands } from '../../../supervisor/cli/commands/jobs/jobs.ts';
 import { hostSource } from '../../../supervisor/cli/commands/jobs/jobs-source.ts';
+import { JOBS_CHECKS } from '../../../supervisor/cli/doctor/jobs-checks.ts';
 import { capturedContext } from '../../support/commands/cli-context.ts';
 import { createHostClient } from '../../support/hosts/app-client.ts';
-import { running } from '../../support/hosts/app-host.ts';
+import { HTTP, running } from '../../support/hosts/app-host.ts';
 import { type TemporaryProject, temporaryProject } from '../../support/temporary-project.ts';
 
 const from = process.cwd();
@@ -131,5 +133,39 @@ describe('svc jobs with a running host', () => {
     assert.equal((await source.change('tea', { kind: 'pause' }))?.['paused'], true);
     assert.equal(await source.change('tea', { kind: 'remove' }), undefined);
     assert.deepEqual((await source.list()).jobs, []);
+  });
+});
+
+describe('svc doctor on jobs that open items', () => {
+  const targets = async (project: TemporaryProject) => {
+    const loaded = loadConfig({ project: project.path, mode: 'test', environment: project.env });
+    const subject = { paths: project.paths, env: project.env, config: loaded, manifest: undefined, node: '' };
+    return JOBS_CHECKS.find(({ id }) => id === 'jobs.targets')?.run(subject);
+  };
+  const jobs = (...boards: readonly string[]) =>
+    JSON.stringify({
+      version: 1,
+      jobs: boards.map((board) => ({ id: board, every: '1h', do: { item: { board, title: 'a' } } })),
+    });
+
+  it('names the board that is not there', async (t) => {
+    const host = await running(t, { config: { host: { name: 'team', kind: 'workroom' }, http: HTTP, plugins: {} } });
+    await host.call('POST', '/api/workroom/commands', { kind: 'board.add', board: 'web', name: 'Web site' });
+    host.project.write('data/schedule-jobs.json', jobs('web'));
+    assert.deepEqual(await targets(host.project), { status: 'ok', reason: '1 job' });
+    host.project.write('data/schedule-jobs.json', jobs('web', 'ops'));
+    assert.deepEqual(await targets(host.project), {
+      status: 'warn',
+      reason: 'no board of the Workroom: ops (ops)',
+      fix: 'svc workroom board add ops',
+    });
+  });
+
+  it('says that a bot has no items', async (t) => {
+    const project = temporaryProject(t);
+    project.write('data/schedule-jobs.json', jobs('web'));
+    const finding = await targets(project);
+    assert.equal(finding?.reason, 'the host is no Workroom, so it has no items: web (web)');
+    assert.equal(finding?.fix, 'host.kind: workroom');
   });
 });

@@ -133,6 +133,35 @@ describe('Workroom over HTTP', () => {
     assert.equal((log['events'] as Json[])[0]?.['actor'], 'member:ann');
   });
 
+  it('erases the words of an item or of a member, and the journal still holds', async (t) => {
+    const host = await start(t);
+    await command(host, { kind: 'member.link', member: 'ann', endpoint: 'sandbox', user: 'ann-at-home' });
+    await command(host, { kind: 'new', board: 'web', title: 'Home page' });
+    const erase = (body: unknown) => host.call('POST', '/api/workroom/erase', body);
+    for (const body of [{}, { item: 'web-1', member: 'ann' }, { board: 'web' }])
+      assert.equal((await erase(body)).status, 400, JSON.stringify(body));
+    assert.equal((await erase({ item: 'web-9' })).status, 404);
+    assert.deepEqual((await erase({ item: 'web-1' })).json, { streams: 1, events: 1 });
+    assert.deepEqual((await erase({ member: 'ann' })).json, { streams: 1, events: 1 });
+
+    const shown = await host.call('GET', '/api/workroom/items/web-1');
+    assert.deepEqual([shown.json['title'], shown.headers.get('etag')], [null, '"2"']);
+    const { json: members } = await host.call('GET', '/api/workroom/members');
+    assert.deepEqual((members['members'] as Json[])[0]?.['accounts'], [
+      { endpoint: 'root/sandbox:sandbox', user: null },
+    ]);
+    assert.deepEqual((await host.call('POST', '/api/workroom/verify', {})).json['faults'], []);
+  });
+
+  it('refuses to erase in a journal that is kept in files, and says how it goes', async (t) => {
+    const host = await running(t, { config: { ...CONFIG, workroom: { store: 'file' } } });
+    await command(host, { kind: 'board.add', board: 'web', name: 'Web site' });
+    await command(host, { kind: 'new', board: 'web', title: 'Home page' });
+    const refused = await host.call('POST', '/api/workroom/erase', { item: 'web-1' });
+    assert.deepEqual([refused.status, refused.json['code']], [409, 'refused']);
+    assert.match(refused.text, /svc workroom convert --to database/);
+  });
+
   it('proves the journal, and stops commands on a stream that was damaged', async (t) => {
     const host = await start(t);
     await command(host, { kind: 'new', board: 'web', title: 'One' });

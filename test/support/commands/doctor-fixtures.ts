@@ -151,6 +151,10 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
   'checkpoint.age': (project) => oldCheckpoint(project),
   'checkpoint.verified': (project) => oldCheckpoint(project),
   'checkpoint.place': (project) => oldCheckpoint(project),
+  'switch.pending': ({ write, paths }) => {
+    write('.svc/switch.json', '{"format":"svc.switch/1","purpose":"restore","names":{},"renames":[],"leftovers":[]}');
+    chmodSync(paths.stateDir, 0o700);
+  },
   // A file of 8 EiB without blocks: no disk has room for a copy of it.
   'checkpoint.room': ({ write, paths }) => {
     write('.svc/data.sqlite', '');

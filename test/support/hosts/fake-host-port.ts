@@ -240,6 +240,10 @@ export function fakeHostPort({
         calls.push('checkpoints.create');
         return { name: 'c2' };
       },
+      verify: async (_caller, name) => {
+        calls.push(`checkpoints.verify ${name}`);
+        return { name };
+      },
     },
     webhooks: {
       list: () => [WEBHOOK_ADDRESS],

@@ -42,5 +42,6 @@ export const fakeWorkroom = (): WorkroomApi => ({
   events: async () => ({ events: [{ ...EVENT, at: AT, data: {}, texts: {}, digest: 'digest-1', hash: 'hash-1' }] }),
   command: async () => ({ stream: 'item/web-1', item: 'web-1', version: 2, state: 'open' }),
   code: async () => ({ code: 'code-1' }),
+  erase: async () => ({ streams: 1, events: 2 }),
   verify: async () => VERIFIED,
 });

@@ -13,13 +13,13 @@ import { MigrationDue } from '../migrate.ts';
 import type { Unit } from '../unit.ts';
 import { type GroupRunner, ThreadRunner } from '../writer.ts';
 import type { GroupAnswer } from './group-commit.ts';
-import { OpenCore, type OpenWriter } from './open-core.ts';
 import { startWriterThread, type WriterThread } from './start-thread.ts';
+import { WriterCore, type WriterTarget } from './writer-core.ts';
 
 export class EarlyWriter implements GroupRunner {
-  readonly #target: OpenWriter;
+  readonly #target: WriterTarget;
   readonly #onDeath: (error: SvcError) => void;
-  readonly #here: OpenCore;
+  readonly #here: WriterCore;
   #thread: ThreadRunner | undefined;
   /** It stays for the watch over the event loop (EARLY-WRITER-4). */
   #unused: ThreadRunner | undefined;
@@ -28,10 +28,10 @@ export class EarlyWriter implements GroupRunner {
   #closed = false;
   #isLogMended = false;
 
-  constructor(target: OpenWriter, thread: Promise<WriterThread>, onDeath: (error: SvcError) => void) {
+  constructor(target: WriterTarget, thread: Promise<WriterThread>, onDeath: (error: SvcError) => void) {
     this.#target = target;
     this.#onDeath = onDeath;
-    this.#here = new OpenCore({ ...target, leavesMigrations: true });
+    this.#here = new WriterCore({ ...target, leavesMigrations: true });
     void thread.then((worker) => {
       this.#takingOver = this.#handOver(worker); // never rejects
     });
@@ -97,11 +97,12 @@ export class EarlyWriter implements GroupRunner {
     }
     this.#isLogMended = this.#here.close();
     this.#thread = thread;
-    await thread.pin(this.#here.pinnedBytes).catch(() => {}); // the thread has ended: its next group reports it
+    const { pinnedBytes } = this.#here;
+    if (pinnedBytes !== undefined) await thread.pin(pinnedBytes).catch(() => {}); // the thread has ended: its next group reports it
   }
 
   /** Read when the thread opens the file: the main thread commits groups until then. */
-  #targetOfThread(): OpenWriter {
+  #targetOfThread(): WriterTarget {
     const here = this.#here;
     return {
       ...this.#target,

@@ -21,6 +21,7 @@
 import { rmSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { noteHistory } from '../../../shared/files/lost-history.ts';
+import { type Failpoint, failpointsOf } from '../../../shared/process/failpoints.ts';
 import { isBehind, MigrationDue, migrate } from '../migrate.ts';
 import { altered, explain, gone, unsaved, unsettled } from '../unavailable.ts';
 import type { Unit } from '../unit.ts';
@@ -34,21 +35,31 @@ import { isLostNoted, logOf } from './wal/log-file.ts';
 import { LostWrites } from './wal/lost-writes.ts';
 import { OpenLog } from './wal/open-log.ts';
 
-export interface WriterCoreOptions {
+/** The file to write, as it is told to a writer thread. */
+export interface WriterTarget {
   readonly file: string;
-  readonly now: () => number;
+  /** Failpoints of the crash kit. */
+  readonly failpoints?: string | undefined;
   /** Inode of the file that this process has had open before. Left out: any file, or a new one. */
   readonly inode?: number | undefined;
   /** Set after a failed write: so many bytes of the file were synced before (WRITER-6). */
   readonly syncedBytes?: number | undefined;
   /** Migrations of stored data are left to another thread: `open` throws MigrationDue. */
   readonly leavesMigrations?: boolean;
+}
+
+export interface WriterCoreOptions extends WriterTarget {
+  /** Default: the wall clock. */
+  readonly now?: () => number;
   /** Called between the statements and COMMIT; a throw counts as a failed sync. */
   readonly beforeCommit?: () => void;
 }
 
+/** A reopen after a failure keeps the core, which remembers the inode of its file. */
 export class WriterCore {
   readonly #options: WriterCoreOptions;
+  readonly #now: () => number;
+  readonly #point: Failpoint | undefined;
   #database: Database | undefined;
   #group: GroupCommit | undefined;
   readonly #there: OpenFile;
@@ -69,10 +80,13 @@ export class WriterCore {
   #isPinBroken = false;
 
   constructor(options: WriterCoreOptions) {
+    const { now = Date.now } = options;
     this.#options = options;
+    this.#now = now;
+    this.#point = FAILPOINTS ? failpointsOf(options.failpoints) : undefined;
     this.#there = new OpenFile(options.file, options.inode);
     this.#log = new OpenLog(options.file);
-    this.#history = new NotedHistory(options.file, options.now);
+    this.#history = new NotedHistory(options.file, now);
     this.#lost = new LostWrites(options.file, options.syncedBytes !== undefined);
     this.#syncedBytes = options.syncedBytes ?? 0;
   }
@@ -114,8 +128,8 @@ export class WriterCore {
       if (this.#lost.any && !isFirst) this.#settle(database);
       this.#lost.settled();
       if (this.#options.leavesMigrations === true && isBehind(database)) throw new MigrationDue();
-      migrate(database, this.#options.now());
-      this.#group = new GroupCommit(database, this.#options.beforeCommit);
+      migrate(database, this.#now());
+      this.#group = new GroupCommit(database, () => this.#beforeCommit());
     } catch (error) {
       this.#abandon(database, error);
       throw explain(file, error);
@@ -173,6 +187,16 @@ export class WriterCore {
       this.#abandon(database, error);
       throw explain(file, error);
     }
+  }
+
+  #beforeCommit(): void {
+    if (FAILPOINTS) void this.#point?.('writer.sync');
+    this.#options.beforeCommit?.();
+  }
+
+  /** Call once the answer of a group is sent. */
+  answered(): void {
+    if (FAILPOINTS) void this.#point?.('writer.committed');
   }
 
   #isPinned(database: Database): boolean {

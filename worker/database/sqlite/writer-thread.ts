@@ -4,13 +4,13 @@ import { parentPort } from 'node:worker_threads';
 import { coerceError } from '../../../shared/svc-error.ts';
 import type { GuardOrder } from '../../watchdog/loop-guard.ts';
 import { type ParentOrder, watchParent } from '../../watchdog/parent-watch.ts';
-import { OpenCore, type OpenWriter } from './open-core.ts';
 import { GroupUnpacker, type PackedAnswer, type PackedGroup, packAnswer } from './packed-group.ts';
 import type { AbortOrder } from './wal/end-at-once.ts';
+import { WriterCore, type WriterTarget } from './writer-core.ts';
 
 export type ToWriter =
   | { readonly kind: 'hello'; readonly id: number }
-  | ({ readonly kind: 'open'; readonly id: number } & OpenWriter)
+  | ({ readonly kind: 'open'; readonly id: number } & WriterTarget)
   | { readonly kind: 'group'; readonly id: number; readonly group: PackedGroup }
   | { readonly kind: 'pin'; readonly id: number; readonly maxBytes: number | undefined }
   | { readonly kind: 'close'; readonly id: number };
@@ -26,7 +26,7 @@ export type FromWriter =
     };
 
 let unpacker = new GroupUnpacker();
-let core: OpenCore | undefined;
+let core: WriterCore | undefined;
 
 parentPort?.on('message', (message: ToWriter | GuardOrder | ParentOrder) => {
   if (message.kind === 'watch_parent') return watchParent(message);
@@ -45,7 +45,7 @@ function serve(message: ToWriter): Exclude<FromWriter, AbortOrder> {
       case 'hello':
         return { kind: 'done', id: message.id, answer: undefined };
       case 'open':
-        core ??= new OpenCore(message); // a reopen keeps the core, which remembers the inode of its file
+        core ??= new WriterCore(message);
         core.open();
         return { kind: 'done', id: message.id, answer: undefined };
       case 'group':
@@ -70,7 +70,7 @@ function forget(): void {
   unpacker = new GroupUnpacker();
 }
 
-function required(): OpenCore {
+function required(): WriterCore {
   if (core === undefined) throw new Error('the writer was not opened');
   return core;
 }

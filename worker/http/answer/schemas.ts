@@ -7,6 +7,7 @@ import {
   checkpointMakeSchema,
   checkpointSchema,
   checkpointsSchema,
+  checkpointVerifySchema,
 } from '../../../shared/api/checkpoint.ts';
 import { endpointSchema, endpointsSchema } from '../../../shared/api/endpoint.ts';
 import { eventPageSchema } from '../../../shared/api/event.ts';
@@ -49,6 +50,8 @@ import {
   workAcceptedSchema,
   workBoardsSchema,
   workCommandSchema,
+  workErasedSchema,
+  workErasureSchema,
   workEventsSchema,
   workItemPageSchema,
   workItemSchema,
@@ -70,6 +73,7 @@ export const schemas = {
   CheckpointBegun: checkpointBegunSchema,
   CheckpointMake: checkpointMakeSchema,
   Checkpoints: checkpointsSchema,
+  CheckpointVerify: checkpointVerifySchema,
   Config: configSchema,
   Drop: dropSchema,
   Endpoint: endpointSchema,
@@ -110,6 +114,8 @@ export const schemas = {
   WorkAccepted: workAcceptedSchema,
   WorkBoards: workBoardsSchema,
   WorkCommand: workCommandSchema,
+  WorkErased: workErasedSchema,
+  WorkErasure: workErasureSchema,
   WorkEvents: workEventsSchema,
   WorkItem: workItemSchema,
   WorkItemPage: workItemPageSchema,

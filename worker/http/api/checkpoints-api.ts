@@ -9,4 +9,6 @@ export interface CheckpointsApi {
   show(name: string, texts: boolean): Promise<Checkpoint>;
   /** Begins one and returns its name. Throws `conflict` while one is made, and without room `storage_unavailable`. */
   create(caller: Caller, asked: { readonly reason: string | null }): Promise<{ readonly name: string }>;
+  /** Begins a verification. Throws `not_found`, and `conflict` while one is under way. */
+  verify(caller: Caller, name: string, asked: { readonly quick: boolean }): Promise<{ readonly name: string }>;
 }

@@ -4,6 +4,7 @@ import type {
   Verification,
   WorkAccepted,
   WorkBoards,
+  WorkErased,
   WorkEventPage,
   WorkItemPage,
   WorkItemShown,
@@ -51,5 +52,7 @@ export interface WorkroomApi {
   ): Promise<WorkAccepted>;
   /** A code by which a person links an account to this member in chat. */
   code(caller: Caller, member: string): Promise<{ readonly code: string }>;
+  /** Erases the words of an item, or of a member. Throws `invalid_request`, `not_found`, `command_refused`. */
+  erase(caller: Caller, of: { readonly item?: string; readonly member?: string }): Promise<WorkErased>;
   verify(): Promise<Verification>;
 }

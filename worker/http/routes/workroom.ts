@@ -147,6 +147,20 @@ export const workroomRoutes = [
   }),
   route({
     method: 'POST',
+    path: '/api/workroom/erase',
+    scope: 'full',
+    summary: 'Erases the words of an item, or of a member, for good; the journal still verifies',
+    body: 'WorkErasure',
+    changes: true,
+    answers: { 200: 'WorkErased', 404: 'Problem', 409: 'Problem' },
+    locate,
+    handle: async (exchange) => ({
+      status: 200,
+      json: await roomOf(exchange).erase(exchange.caller(), exchange.body as Parameters<WorkroomApi['erase']>[1]),
+    }),
+  }),
+  route({
+    method: 'POST',
     path: '/api/workroom/verify',
     scope: 'full',
     summary: 'Proves journal and catalog now',

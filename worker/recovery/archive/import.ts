@@ -59,6 +59,7 @@ export async function importCheckpoint({ project, environment, ...read }: Import
     const found = await readArchive(read, {
       begin({ manifest }) {
         refuseForeign(project, environment, manifest);
+        process.umask(0o077); // as in a worker: new files are private to this user
         ensureStateFolder(projectPaths(project).stateDir);
         lock = lockRecovery(project);
         staging = new Staging(project);

@@ -16,7 +16,7 @@ import { openCopy, openToCopy, sqliteCode } from '../../database/sqlite/connecti
 import { storageFault } from '../../database/storage-fault.ts';
 
 export type ToCopy =
-  | { readonly kind: 'open'; readonly file: string; readonly target: string }
+  | { readonly kind: 'open'; readonly file: string; readonly target: string; readonly isWritten: boolean }
   | { readonly kind: 'begin' }
   | { readonly kind: 'copy' };
 
@@ -57,6 +57,7 @@ async function serve(message: ToCopy): Promise<void> {
   if (message.kind === 'open') {
     target = message.target;
     source = openToCopy(message.file);
+    if (message.isWritten && source.pragma('journal_mode', { simple: true }) !== 'wal') throw withoutLog();
     eventsIn(source); // loads the schema before the hold
     return tell({ kind: 'opened' });
   }
@@ -130,6 +131,12 @@ function eventsIn(database: Database): CopiedEvents {
     oldest: Number(text("SELECT value FROM counters WHERE name = 'event_oldest'")),
   };
 }
+
+/** Without a WAL a reader blocks every commit. */
+const withoutLog = (): SvcError =>
+  new SvcError('refused', 'the database has no WAL here, so it cannot be copied while the host writes', {
+    hint: 'stop the host and make the checkpoint then, or move the project to a local disk',
+  });
 
 const damaged = (fault: string): SvcError =>
   new SvcError('database_corrupt', `the copy of the database is damaged: ${fault}`, {

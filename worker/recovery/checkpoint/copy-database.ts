@@ -46,7 +46,10 @@ export interface DatabaseCopy {
 /** Of a copy that makes no progress; 64 MiB are synced in this time on every disk that a host can use. */
 const STILL_MS = 120_000;
 
-/** Throws SvcError: `refused` without room, `timeout`, `overloaded` if the WAL grew too long, `database_corrupt`; or the reason of the signal. */
+/**
+ * Throws SvcError: `storage_unavailable` without room or after a failed write, `refused` without a WAL, `timeout`, `overloaded` if the WAL grew too
+ * long, `database_corrupt`, `internal` if the process was killed. An aborted signal throws its reason.
+ */
 export async function copyDatabase(request: CopyRequest): Promise<DatabaseCopy> {
   const { file, target, hold = (work) => work(NEVER), signal } = request;
   const startedAt = performance.now();
@@ -58,7 +61,7 @@ export async function copyDatabase(request: CopyRequest): Promise<DatabaseCopy> 
     child.endOn(signal);
     pin = await request.pin?.();
     child.endOn(pin?.lost);
-    await child.ask({ kind: 'open', file, target }, 'opened', STILL_MS);
+    await child.ask({ kind: 'open', file, target, isWritten: request.hold !== undefined }, 'opened', STILL_MS);
     const heldAt = performance.now();
     const { events } = await hold(() => child.ask({ kind: 'begin' }, 'begun'));
     const holdMs = performance.now() - heldAt;
@@ -82,7 +85,7 @@ function refuseWithoutRoom(file: string, target: string): void {
   if (bavail * bsize >= needed) return;
   const mib = (count: number): string => `${Math.ceil(count / 1_048_576).toLocaleString('en')} MiB`;
   throw new SvcError(
-    'refused',
+    'storage_unavailable',
     `there is no room for a copy of ${basename(file)}: ${mib(needed)} are needed, ${mib(bavail * bsize)} are free`,
     {
       hint: 'free disk space where .svc/checkpoints/ lies, or remove checkpoints: svc checkpoint prune',

@@ -3,7 +3,8 @@
 //   CARRY-1  Nothing that was handled or sent is handled or sent again. A handled delivery leaves its id, so that a repeat is recognised.
 //   CARRY-2  A delivery that was only stored is handled after the restore. An item under way goes on; its handlers that had finished do not run again.
 //   CARRY-3  A send that had not gone out yet goes out, also one that was stored after the checkpoint: its item will not be handled again.
-//   CARRY-4  A row that is missing in the replaced state had ended there, and retention has removed it: retention removes nothing that is open.
+//   CARRY-4  A row that is missing in the replaced state was done or sent there, or dropped, and retention has removed it: it removes nothing that is
+//            open, dead or unknown.
 //   CARRY-5  A dead item or send changes only where an operator has changed it since.
 import type { Statement } from '../../database/unit.ts';
 
@@ -14,23 +15,23 @@ export type Columns = (table: string) => ReadonlySet<string>;
 /** What decides about an item or a send. */
 export interface Fact {
   readonly isEnded: boolean;
-  /** No attempt began. */
-  readonly isNew: boolean;
+  /** Done, sent or dropped: retention may remove it (CARRY-4). */
+  readonly isOver: boolean;
   /** Changes of operators. */
   readonly changes: number;
 }
 
-export type ItemCarry = 'nothing' | 'receive' | 'go_on' | 'end' | 'ended_unseen' | 'id';
+export type ItemCarry = 'nothing' | 'go_on' | 'end' | 'ended_unseen' | 'id';
 export type SendCarry = 'nothing' | 'bring' | 'go_on' | 'end' | 'ended_unseen';
 
 export function itemCarry(replaced: Fact | undefined, kept: Fact | undefined): ItemCarry {
-  if (replaced === undefined) return kept?.isEnded === false ? 'ended_unseen' : 'nothing';
-  if (kept === undefined) return replaced.isEnded ? 'id' : replaced.isNew ? 'receive' : 'go_on';
+  if (replaced === undefined) return kept?.isOver === false ? 'ended_unseen' : 'nothing';
+  if (kept === undefined) return replaced.isEnded ? 'id' : 'go_on';
   return sinceKept(replaced, kept);
 }
 
 export function sendCarry(replaced: Fact | undefined, kept: Fact | undefined): SendCarry {
-  if (replaced === undefined) return kept?.isEnded === false ? 'ended_unseen' : 'nothing';
+  if (replaced === undefined) return kept?.isOver === false ? 'ended_unseen' : 'nothing';
   if (kept === undefined) return replaced.isEnded ? 'nothing' : 'bring';
   return sinceKept(replaced, kept);
 }
@@ -88,8 +89,6 @@ export function carryItem(
     ...steps.map((step) => insert('once_results', { ...step, item_id: id }, columns)),
   ];
   switch (carry) {
-    case 'receive':
-      return [insert('inbox', { ...row, ...OPEN_AGAIN }, columns)];
     case 'id':
       return [insert('inbox', { ...row, ...ID_ALONE }, columns)];
     case 'end':
@@ -119,12 +118,12 @@ export function carrySend(
 
 /** CARRY-4. */
 export const endUnseenItem = (id: string, at: number): Statement => ({
-  sql: "UPDATE inbox SET state = 'done', done_at = ?, next_at = NULL WHERE id = ?",
+  sql: "UPDATE inbox SET state = 'done', done_at = ?, next_at = NULL, code = NULL, failed_handler = NULL WHERE id = ?",
   parameters: [at, id],
 });
-/** CARRY-4: retention removes sends that went out, and those that an operator has dropped. */
+/** CARRY-4. */
 export const endUnseenSend = (id: string, at: number): Statement => ({
-  sql: "UPDATE outbox SET state = 'sent', done_at = ?, next_at = NULL WHERE id = ?",
+  sql: "UPDATE outbox SET state = 'sent', done_at = ?, next_at = NULL, code = NULL WHERE id = ?",
   parameters: [at, id],
 });
 

@@ -85,7 +85,7 @@ function compareItems({ replaced, kept, at, apply, columns }: Comparing) {
   let [handled, ids, received, endedItems] = [0, 0, 0, 0];
   const find = prepareRead(kept, 'inbox', 'endpoint = ? AND delivery_id = ?');
   const there = prepareRead(replaced, 'inbox', 'endpoint = ? AND delivery_id = ?');
-  const open = kept.all('inbox', 'done_at IS NULL');
+  const left = kept.all('inbox', "state <> 'done'");
   for (const row of replaced.each('inbox')) {
     const own = find(row['endpoint'], row['delivery_id']);
     const carry = itemCarry(factOf(row), own && factOf(own));
@@ -94,14 +94,14 @@ function compareItems({ replaced, kept, at, apply, columns }: Comparing) {
     else if (carry === 'end') endedItems += 1;
     else received += 1;
     if ((carry === 'id' || carry === 'end') && FROM_PEOPLE.has(row['kind'])) handled += 1;
-    const needsRuns = carry === 'go_on' || carry === 'end';
-    const of = (table: string): readonly Row[] => (needsRuns ? replaced.all(table, 'item_id = ?', row['id']) : []);
+    // Also of an item that never began: after a replay the handlers that had finished do not run again.
+    const of = (table: string): readonly Row[] => (carry === 'id' ? [] : replaced.all(table, 'item_id = ?', row['id']));
     const item = { row, runs: of('handler_runs'), steps: of('once_results') };
     carryItem(carry, item, { kept: own && String(own['id']), columns }).forEach(apply);
   }
-  for (const row of open) {
-    const carry = itemCarry(undefined, factOf(row));
-    if (carry !== 'ended_unseen' || there(row['endpoint'], row['delivery_id']) !== undefined) continue;
+  for (const row of left) {
+    if (there(row['endpoint'], row['delivery_id']) !== undefined) continue;
+    if (itemCarry(undefined, factOf(row)) !== 'ended_unseen') continue;
     endedItems += 1;
     apply(endUnseenItem(String(row['id']), at));
   }
@@ -113,7 +113,7 @@ function compareSends({ replaced, kept, at, apply, columns }: Comparing) {
   const sent: Record<string, number> = {};
   const find = prepareRead(kept, 'outbox', 'key = ?');
   const there = prepareRead(replaced, 'outbox', 'key = ?');
-  const open = kept.all('outbox', 'done_at IS NULL');
+  const left = kept.all('outbox', "state <> 'sent'");
   for (const row of replaced.each('outbox')) {
     const own = find(row['key']);
     const carry = sendCarry(factOf(row), own && factOf(own));
@@ -125,8 +125,8 @@ function compareSends({ replaced, kept, at, apply, columns }: Comparing) {
     else waitingSends += 1;
     apply(carrySend(carry, row, { kept: own && String(own['id']), columns }));
   }
-  for (const row of open) {
-    if (there(row['key']) !== undefined) continue;
+  for (const row of left) {
+    if (there(row['key']) !== undefined || sendCarry(undefined, factOf(row)) !== 'ended_unseen') continue;
     endedSends += 1;
     apply(endUnseenSend(String(row['id']), at));
   }
@@ -135,7 +135,7 @@ function compareSends({ replaced, kept, at, apply, columns }: Comparing) {
 
 const factOf = (row: Row): Fact => ({
   isEnded: row['done_at'] !== null,
-  isNew: row['attempts'] === 0 && row['state'] !== 'handling' && row['state'] !== 'sending',
+  isOver: row['state'] === 'done' || row['state'] === 'sent' || row['is_dropped'] === 1,
   changes: Number(row['operator_changes'] ?? 0), // an svc before migration 3 did not count them
 });
 

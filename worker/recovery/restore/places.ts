@@ -27,14 +27,14 @@ export interface Places {
 
 /** `database`: path in the configuration. A link stays, its target is replaced. */
 export function placesOf(project: string, database: string): Places {
-  const { stateDir } = projectPaths(project);
+  const { stateDir, workroomJournal, workroomCatalog } = projectPaths(project);
   const named = resolve(project, database);
   const file = existsSync(named) ? realpathSync(named) : named;
   const name = CHECKPOINT_FILES.database;
   const restored: readonly Piece[] = [
     { name, live: file },
-    { name: CHECKPOINT_FILES.journal, live: join(stateDir, 'workroom-journal') },
-    { name: CHECKPOINT_FILES.catalog, live: join(stateDir, 'workroom-catalog.json') },
+    { name: CHECKPOINT_FILES.journal, live: workroomJournal },
+    { name: CHECKPOINT_FILES.catalog, live: workroomCatalog },
     { name: CHECKPOINT_FILES.jobs, live: join(project, JOBS_FILE) },
   ];
   const beside = ['-wal', '-shm', '-wal.new'].map((suffix) => ({ name: `${name}${suffix}`, live: `${file}${suffix}` }));

@@ -103,9 +103,20 @@ export function openPresent({ database, databaseFile: file }: Places, isAlone: b
       opened.close();
       if (isAlone) for (const path of made) rmSync(path, { force: true });
     };
-    return { state: stateOf(opened), unreadable: undefined, close };
+    return readable(stateOf(opened), close);
   } catch (error) {
     return none(messageOf(error));
+  }
+}
+
+/** SQLite reads the file with the first query. */
+function readable(state: State, close: () => void): Present {
+  try {
+    factsOf(state);
+    return { state, unreadable: undefined, close };
+  } catch (error) {
+    close();
+    return { state: undefined, unreadable: messageOf(error), close };
   }
 }
 

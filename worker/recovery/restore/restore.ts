@@ -23,10 +23,11 @@ import { type CodeSwitch, codeRenames } from '../release/switch-code.ts';
 import { changedSecrets } from './changed-secrets.ts';
 import type { Compared } from './compare-states.ts';
 import { type Places, placesOf, switchPath } from './places.ts';
-import { openPresent, type Present, planRestore, type RestorePlan } from './plan.ts';
+import { openPresent, planRestore, type RestorePlan } from './plan.ts';
 import { carriedOf, prepareDatabase } from './prepare.ts';
 import { checkpointSource, REPLACED_RECORD, type Source, undoSource } from './source.ts';
 import { refuseWithoutRoom, STAGED_MEDIA, sizeOf, stage } from './stage.ts';
+import type { State } from './state-reader.ts';
 
 export interface RestoreRequest {
   readonly project: string;
@@ -146,7 +147,8 @@ async function stageAndPrepare(
     if (FAILPOINTS) await point?.('restore.staged');
     const name = takeNumber(project, 'replaced');
     const lost = plan.lost?.events ?? 0;
-    const compared = prepare(options, { places, source, present, name, lost, now, open });
+    const state = plan.unreadable === null ? present.state : undefined;
+    const compared = prepare(options, { places, source, state, name, lost, now, open });
     present.close(); // its WAL and index are moved with it
     makeFolders({ project, name, source, now, mediaDir, hasMedia: media.length > 0 });
     if (FAILPOINTS) await point?.('restore.prepared');
@@ -176,19 +178,20 @@ function prepare(
   of: {
     readonly places: Places;
     readonly source: Source;
-    readonly present: Present;
+    /** The state that is replaced, if it can be read. */
+    readonly state: State | undefined;
     readonly name: string;
     readonly lost: number;
     readonly now: number;
     readonly open: 'handle' | 'drop';
   },
 ): Compared | undefined {
-  const { places, source, present, name: replaced, lost, now, open } = of;
+  const { places, source, state, name: replaced, lost, now, open } = of;
   const { purpose, name, id: sourceId } = source;
   const entry = { purpose, source: name, sourceId, replaced, lost };
   const file = join(places.staging, CHECKPOINT_FILES.database);
   try {
-    return prepareDatabase({ file, replaced: present.state, carry, open, now, entry });
+    return prepareDatabase({ file, replaced: state, carry, open, now, entry });
   } catch (error) {
     if (error instanceof SvcError) throw error;
     throw new SvcError('refused', `the state of ${name} cannot be prepared: ${messageOf(error)}`, {

@@ -51,25 +51,24 @@ async function boardFaults(database: string, jobs: readonly Job[]): Promise<read
 
 /** Members with a role on each board. Empty for a database that was told to be damaged. */
 function boardsIn(file: string): ReadonlyMap<string, readonly string[]> {
-  const boards = new Map<string, readonly string[]>();
   try {
     const database = new Sqlite(file, { fileMustExist: true });
     try {
       const rows = database.prepare("SELECT kind, data FROM workroom_catalog WHERE kind = 'board'").all();
-      for (const row of rows as Parameters<typeof entityOf>[0][]) {
-        const entity = entityOf(row);
-        if (entity.kind !== 'board' || entity.board.archived) continue;
-        const roles = Object.entries(entity.board.roles);
-        boards.set(
-          entity.board.id,
-          roles.flatMap(([member, held]) => (held.length === 0 ? [] : [member])),
-        );
-      }
+      return new Map((rows as BoardRow[]).flatMap(boardIn));
     } finally {
       database.close();
     }
   } catch {
-    boards.clear();
+    return new Map();
   }
-  return boards;
+}
+
+type BoardRow = Parameters<typeof entityOf>[0];
+
+function boardIn(row: BoardRow): readonly (readonly [string, readonly string[]])[] {
+  const entity = entityOf(row);
+  if (entity.kind !== 'board' || entity.board.archived) return [];
+  const { id, roles } = entity.board;
+  return [[id, Object.entries(roles).flatMap(([member, held]) => (held.length === 0 ? [] : [member]))]];
 }

@@ -48,6 +48,7 @@ export async function verifyCheckpoint(
 ): Promise<VerifiedCheckpoint> {
   const { project, name } = options;
   const folder = namedCheckpoint(project, name);
+  process.umask(0o077); // as in a worker: new files are private to this user
   const startedAt = performance.now();
   const found = await look(folder, options, deps);
   const result: Verification = {

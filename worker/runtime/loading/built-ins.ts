@@ -16,3 +16,8 @@ export const BUILT_INS: Readonly<Record<string, () => Promise<unknown>>> = {
   webhook: async () => (await import('../../adapters/webhook/index.ts')).webhook,
   xmpp: async () => (await import('../../adapters/xmpp/index.ts')).xmpp,
 };
+
+/** Plugins that the host adds by itself, in a slot that no configuration names. */
+export const HIDDEN = {
+  jobs: async () => (await import('../../plugins/jobs/index.ts')).jobs,
+} as const satisfies typeof BUILT_INS;

@@ -25,6 +25,7 @@ export function evolveTeam(team: Team, fact: Fact): Team {
     case 'member.removed':
       return put({ ...known(before, fact), accounts: [], removed: true });
     case 'stream.released':
+    case 'text.erased':
       return { ...team, version: fact.version };
     default:
       throw foreign(fact);
@@ -54,6 +55,7 @@ export function evolveBoard(board: Board | undefined, fact: Fact): Board {
         ...('review' in fact.data ? { review: fact.data['review'] === true } : {}),
       };
     case 'stream.released':
+    case 'text.erased':
       return next;
     case 'board.archived':
       return { ...next, archived: true };
@@ -110,7 +112,7 @@ export function changeItem(next: Changing<Item>, fact: Fact): Item {
     else next.blockers = withBlocker(next, id, (blocker) => ({ ...blocker, overdueAt: at }));
     return next;
   }
-  if (kind === 'stream.released') return next;
+  if (kind === 'stream.released' || kind === 'text.erased') return next;
   if (kind === 'item.stuck') {
     next.stuckAt = at;
     return next;

@@ -141,9 +141,10 @@ export type FactKind =
   | 'item.stuck'
   | 'blocker.added'
   | 'blocker.resolved'
-  | 'stream.released';
+  | 'stream.released'
+  | 'text.erased';
 
-export type FactValue = string | number | boolean | null | readonly string[];
+export type FactValue = string | number | boolean | null | readonly string[] | readonly number[];
 
 /** One fact of a stream, before it has a place in the journal. */
 export interface Fact {

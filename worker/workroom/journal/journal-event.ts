@@ -4,6 +4,16 @@ import type { Fact, FactKind } from '../board/model.ts';
 import { type ChainedEvent, canonicalJson, digestOf, type SealedText, textDigest } from './chain.ts';
 
 const SALT_BYTES = 16;
+/** Random bytes come in stores of so many salts: a call to the system for each costs as much as four hashes. */
+const SALTS = 256;
+let store = Buffer.alloc(0);
+
+function salt(): string {
+  if (store.length === 0) store = randomBytes(SALT_BYTES * SALTS);
+  const bytes = store.subarray(0, SALT_BYTES);
+  store = store.subarray(SALT_BYTES);
+  return bytes.toString('hex');
+}
 
 export interface JournalEvent extends ChainedEvent {
   /** JSON `{field: {salt, text}}`, null without texts. */
@@ -22,7 +32,7 @@ export function journalEvent(fact: Fact, index: number, { id, cause }: CommandId
   const sealed: Record<string, SealedText> = {};
   const data: Record<string, unknown> = { ...fact.data };
   for (const [field, text = ''] of Object.entries(fact.texts)) {
-    sealed[field] = { salt: randomBytes(SALT_BYTES).toString('hex'), text };
+    sealed[field] = { salt: salt(), text };
     data[field] = textDigest(sealed[field]);
   }
   const { stream, version, kind, at, actor } = fact;

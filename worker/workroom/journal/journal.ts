@@ -1,6 +1,6 @@
 // The journal as the Workroom uses it. Where its events are kept is the store's own matter.
 import type { SvcError } from '../../../shared/svc-error.ts';
-import { sql } from '../../database/statement.ts';
+import { preparedRead, sql } from '../../database/statement.ts';
 import type { WorkroomEventsTable } from '../../database/tables.ts';
 import type { Reader, Statement } from '../../database/unit.ts';
 import type { Head } from '../read-catalog.ts';
@@ -67,6 +67,10 @@ export const commandsIn = (
     .where('id', 'not like', 'due/%');
 
 /** The journal in the database: what is committed is where it belongs. */
+const eventById = preparedRead<{ id: string }, { readonly stream: string; readonly version: number }>(({ id }) =>
+  sql.selectFrom('workroom_events').select(['stream', 'version']).where('id', '=', id),
+);
+
 export class DatabaseJournal implements Journal {
   readonly store = 'database';
   readonly damage: SvcError | undefined;
@@ -83,7 +87,7 @@ export class DatabaseJournal implements Journal {
   }
 
   byId(id: string): Promise<Pick<WorkroomEventsTable, 'stream' | 'version'> | undefined> {
-    return this.#reader.first(sql.selectFrom('workroom_events').select(['stream', 'version']).where('id', '=', id));
+    return this.#reader.first(eventById({ id }));
   }
 
   async commands(after: number, until: number): Promise<number> {

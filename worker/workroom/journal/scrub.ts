@@ -18,6 +18,7 @@ export async function scrub(core: Core, source: JournalSource): Promise<Verifica
   const head = await readHead(core.reader);
   const check = new JournalCheck({ projectId: core.projectId, head, isMoving: true });
   await source.prove(check, { head, pause: () => turns(1) });
+  if (check.lacksWords) await explainLater(check, source, head.seq);
   check.endJournal();
   for (let after = ''; ; ) {
     const rows = await core.reader.all(
@@ -34,6 +35,17 @@ export async function scrub(core: Core, source: JournalSource): Promise<Verifica
   const at = new Date(core.clock.now()).toISOString();
   await noteFaults(core, { faults, ms, seq: head.seq, releases: check.releases });
   return { at, ...head, ms, faults: faults.map((fault) => ({ ...fault })) };
+}
+
+/** The host erases while the proof goes on: what says so lies behind its head. */
+async function explainLater(check: JournalCheck, source: JournalSource, head: number): Promise<void> {
+  for (let after = head; ; ) {
+    const rows = await source.slice({ after, limit: SLICE });
+    for (const row of rows) check.explain(row);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.seq;
+  }
 }
 
 interface Found {

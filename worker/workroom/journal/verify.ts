@@ -13,7 +13,8 @@ import { chainHash, digestOf, hashBeforeFirst, quoted, type SealedText, textDige
  * - `reordered`: an event stands at another one's place
  * - `foreign`: the chain begins for another project, or `expect` names another history
  * - `truncated`: the journal ends before its head
- * - `text_changed`, `text_missing`: the words of an event are not those that were hashed
+ * - `text_changed`: the words of an event are not those that were hashed
+ * - `text_missing`: words are gone, and no `text.erased` of their stream says so
  * - `catalog_differs`: what is shown is not the fold of the journal (all columns but `next_at`, which settings decide, and `quarantined`)
  */
 export type FaultKind =
@@ -96,6 +97,8 @@ export class JournalCheck {
   readonly #faults: JournalFault[] = [];
   readonly #streams = new Map<string, StreamState>();
   readonly #lastItems = new Map<string, number>();
+  /** Events without their words, until a `text.erased` of their stream names them. */
+  readonly #withoutWords = new Map<number, string>();
   /** Last release of each stream. */
   readonly releases = new Map<string, number>();
   /** Undefined behind an event that cannot be read. */
@@ -148,6 +151,22 @@ export class JournalCheck {
       this.#fault('truncated', this.#seq + 1, null);
     else if (expect !== undefined && expect.seq > 0 && !this.#expected && this.#faults.length === 0)
       this.#fault('foreign', expect.seq, null);
+    for (const [seq, stream] of this.#withoutWords) {
+      this.#fault('text_missing', seq, stream);
+      this.#stateOf(stream).isDamaged = true;
+    }
+  }
+
+  /** Words are gone of events that no `text.erased` named so far. */
+  get lacksWords(): boolean {
+    return this.#withoutWords.size > 0;
+  }
+
+  /** What an event `text.erased` names. The host erases while a proof goes on, so the event may lie behind the head of the proof. */
+  explain({ kind, stream, data }: Pick<WorkroomEventsTable, 'kind' | 'stream' | 'data'>): void {
+    if (kind !== 'text.erased') return;
+    const { seqs } = JSON.parse(data) as { readonly seqs: readonly number[] };
+    for (const seq of seqs) if (this.#withoutWords.get(seq) === stream) this.#withoutWords.delete(seq);
   }
 
   addCatalog(row: CatalogState): void {
@@ -246,6 +265,7 @@ export class JournalCheck {
   /** One pass over the words and the data of a sound event: the words against their digests, then the fold. */
   #fold(row: WorkroomEventsTable, state: StreamState): void {
     const fact = state.isDamaged ? undefined : this.#soundFact(row, state);
+    if (fact !== undefined) this.explain(row);
     this.#place(row, state);
     if (fact === undefined || state.isDamaged) return;
     try {
@@ -274,7 +294,6 @@ export class JournalCheck {
 
   /** Undefined if its words are not those that were hashed: the fault is told. */
   #soundFact(row: WorkroomEventsTable, state: StreamState): Fact | undefined {
-    let fault: FaultKind | undefined;
     const { stream, version, at, actor, data: json } = row;
     const { kind, textFields } = kindOf(row.kind);
     let data: Fact['data'] = {};
@@ -283,14 +302,13 @@ export class JournalCheck {
       data = JSON.parse(json) as Fact['data'];
       if (row.texts !== null) texts = openedTexts(row.texts, data);
       if (textFields.some((field) => Object.hasOwn(data, field) && !Object.hasOwn(texts, field)))
-        fault = 'text_missing';
+        this.#withoutWords.set(row.seq, stream);
     } catch {
-      fault = 'text_changed';
+      this.#fault('text_changed', row.seq, stream);
+      state.isDamaged = true;
+      return undefined;
     }
-    if (fault === undefined) return { stream, version, kind, at, actor, data, texts };
-    this.#fault(fault, row.seq, stream);
-    state.isDamaged = true;
-    return undefined;
+    return { stream, version, kind, at, actor, data, texts };
   }
 
   #fault(fault: FaultKind, seq: number, stream: string | null): void {

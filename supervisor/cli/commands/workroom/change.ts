@@ -1,6 +1,6 @@
 // `svc workroom do|member|board`: commands to the board, under the name of the host's token.
 import { randomUUID } from 'node:crypto';
-import type { WorkAccepted, WorkBoards, WorkMembers } from '../../../../shared/api/workroom.ts';
+import type { WorkAccepted, WorkBoards, WorkErased, WorkMembers } from '../../../../shared/api/workroom.ts';
 import { EXIT } from '../../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../../command.ts';
@@ -226,7 +226,28 @@ const release: Command = {
   },
 };
 
-export const commands: Command[] = [doIt, member, board, release];
+const erase: Command = {
+  noun: 'workroom',
+  verb: 'erase',
+  args: '[item]',
+  summary: 'Erases the words of an item, or of a member, for good; the journal still verifies',
+  options: [{ flags: '--member <member>', description: 'What this member wrote, and the ids of their accounts' }],
+  examples: ['svc workroom erase web-7', 'svc workroom erase --member bob'],
+  async run({ host, print, json }, [item], options) {
+    const name = textOption(options, 'member');
+    if ((item === undefined) === (name === undefined))
+      throw new SvcError('usage', 'name an item, or a member with --member');
+    const body = name === undefined ? { item: textArgument(item, '<item>') } : { member: name };
+    const answer = await (await host()).request('POST', '/api/workroom/erase', { body, idempotencyKey: randomUUID() });
+    const { streams, events } = answer.body as WorkErased;
+    if (json) print.json({ streams, events });
+    else if (events === 0) print.text('there were no words to erase');
+    else print.text(`the words of ${events} events in ${streams} streams are erased; backups and exports keep theirs`);
+    return EXIT.ok;
+  },
+};
+
+export const commands: Command[] = [doIt, member, board, release, erase];
 
 async function send({ host }: CommandContext, command: Keys, ifVersion?: string): Promise<WorkAccepted> {
   const { body } = await (await host()).request('POST', '/api/workroom/commands', {

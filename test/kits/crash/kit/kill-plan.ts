@@ -43,6 +43,9 @@ export const PLANTS: Readonly<Record<string, string>> = {
   'calls-not-alone': 'kits/platforms/planted-faults.test.ts',
   'sent-before-call': 'kits/platforms/planted-faults.test.ts',
   'key-of-attempt': 'kits/platforms/planted-faults.test.ts',
+  'workroom-answer-early': 'kits/workroom/planted-faults.test.ts',
+  'workroom-catalog-apart': 'kits/workroom/planted-faults.test.ts',
+  'workroom-chain-restarts': 'kits/workroom/planted-faults.test.ts',
 };
 
 export type Kill =

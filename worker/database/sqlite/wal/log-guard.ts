@@ -8,7 +8,8 @@
 //   WAL-12  The WAL header changes only when SQLite restarts the WAL. A restart by this process increments the first salt, so no older copy has that
 //           salt. Another program may choose new salts: after a commit of another connection any valid header is accepted.
 //   WAL-13  The copy holds the WAL from its header to the last known frame. Its checksums are verified before it is written back.
-//   WAL-14  A WAL longer than COPY_BYTES has no copy until SQLite restarts it. Only a reader that blocks checkpoints lets it grow so long.
+//   WAL-14  A WAL longer than COPY_BYTES has no copy until SQLite restarts it. A reader that blocks checkpoints, or a copy of
+//           the database (WRITER-9), lets it grow so long.
 //   WAL-15  A kill while the copy is written back leaves a WAL that ends early, as the fault itself did. The next start detects that: the last event
 //           number is noted beside the database.
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';

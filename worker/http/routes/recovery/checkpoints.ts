@@ -1,4 +1,4 @@
-// Checkpoints: list, show, make. A restore is a command alone, since only a stopped host can be restored.
+// Checkpoints: list, show, make, verify. A restore is a command alone, since only a stopped host can be restored.
 import { type Route, route } from '../route.ts';
 
 export const checkpointRoutes: readonly Route[] = [
@@ -32,6 +32,19 @@ export const checkpointRoutes: readonly Route[] = [
     handle: async ({ port, caller, body }) => ({
       status: 202,
       json: await port.checkpoints.create(caller(), { reason: body.reason ?? null }),
+    }),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/checkpoints/{name}/verify',
+    scope: 'full',
+    summary: 'Rehearses a restore of a checkpoint; `checkpoint.verified` tells its end',
+    body: 'CheckpointVerify',
+    changes: true,
+    answers: { 202: 'CheckpointBegun', 409: 'Problem' },
+    handle: async ({ port, caller, params, body }) => ({
+      status: 202,
+      json: await port.checkpoints.verify(caller(), params['name'] ?? '', { quick: body.quick ?? false }),
     }),
   }),
 ];

@@ -1,0 +1,72 @@
+// Scheduled jobs: a thousand are due at the same moment, again and again. Their start against their due time as the ledger has it, and how long the
+// event loop of the host was held meanwhile, as the host's own thread sees it. A machine that is busy with others holds it too.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Sqlite } from '../../shared/sqlite.ts';
+import type { Report } from './load/report.ts';
+import { percentile, startHost } from './load/support.ts';
+
+const JOBS = 1_000;
+const EVERY_S = 30;
+const BURSTS = 3;
+const LATE_GOAL_MS = 1_000;
+const HELD_GOAL_MS = 50;
+
+/** Writes the longest hold of each second; loaded before the host. */
+const WATCH = `import { appendFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+const delays = monitorEventLoopDelay({ resolution: 1 });
+delays.enable();
+setInterval(() => {
+  appendFileSync('held.txt', Math.round(delays.max / 1e6) + '\\n');
+  delays.reset();
+}, 1_000).unref();
+`;
+
+export async function benchJobs(report: Report): Promise<void> {
+  const host = await startHost(['  sandbox: {}'], [], {
+    prepare: (folder) => {
+      writeFileSync(join(folder, 'watch.mjs'), WATCH);
+      mkdirSync(join(folder, 'data'));
+      const to = { endpoint: 'sandbox', conversation: 'c' };
+      const jobs = Array.from({ length: JOBS }, (_, n) => ({
+        id: `job-${n}`,
+        every: `${EVERY_S}s`,
+        do: { say: { to: { ...to, conversation: `c${n % 100}` }, text: 'It is time.' } },
+      }));
+      writeFileSync(join(folder, 'data/schedule-jobs.json'), JSON.stringify({ version: 1, revision: 1, jobs }));
+    },
+    nodeOptions: ['--import', './watch.mjs'],
+  });
+  try {
+    // The file is taken in during the first seconds.
+    await pause(5_000);
+    writeFileSync(join(host.folder, 'held.txt'), '');
+    await pause((BURSTS + 0.5) * EVERY_S * 1_000);
+    const database = new Sqlite(join(host.folder, '.svc/data.sqlite'), { readonly: true });
+    const late = database.prepare('SELECT late_ms FROM job_runs').pluck().all() as number[];
+    database.close();
+    const held = Math.max(...readFileSync(join(host.folder, 'held.txt'), 'utf8').trim().split('\n').map(Number));
+    const p99 = percentile(late, 0.99);
+    report.add({
+      name: `start of ${late.length} runs, ${JOBS} due at once, p99`,
+      value: p99,
+      unit: 'ms',
+      goal: { text: `<= ${LATE_GOAL_MS} ms`, met: late.length >= BURSTS * JOBS && p99 <= LATE_GOAL_MS },
+    });
+    report.add({
+      name: '  median',
+      value: percentile(late, 0.5),
+      unit: 'ms',
+    });
+    report.add({
+      name: '  event loop held, longest',
+      value: held,
+      unit: 'ms',
+      goal: { text: `<= ${HELD_GOAL_MS} ms`, met: held <= HELD_GOAL_MS },
+    });
+  } finally {
+    await host.stop();
+  }
+}

@@ -1,0 +1,103 @@
+// Verifications of checkpoints by the running host: when asked for, and of the newest each `recovery.verifyDays`. One at a time, in a process of
+// its own.
+import { CHECKPOINT_NAME } from '../../shared/recovery/layout.ts';
+import {
+  type StoredCheckpoint,
+  storedCheckpoint,
+  storedCheckpoints,
+} from '../../shared/recovery/stored-checkpoints.ts';
+import { SvcError } from '../../shared/svc-error.ts';
+import type { Core } from '../core/core.ts';
+import type { NewEvent } from '../events/event-types.ts';
+import type { VerifiedCheckpoint } from '../recovery/verify/verify-checkpoint.ts';
+
+export interface RehearsalDeps {
+  readonly core: Core;
+  readonly project: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** `recovery.verifyDays`; 0: only when asked for. */
+  readonly days: () => number;
+  readonly tell: (event: NewEvent) => Promise<void>;
+}
+
+interface Asked {
+  readonly name: string;
+  readonly quick: boolean;
+  readonly actor: string;
+}
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+export class Rehearsals {
+  readonly #deps: RehearsalDeps;
+  readonly #stop = new AbortController();
+  /** Ends with the one that is under way. Never rejects. */
+  #running: Promise<void> | undefined;
+  #retryAt = 0;
+
+  constructor(deps: RehearsalDeps) {
+    this.#deps = deps;
+  }
+
+  /** Begins one; the event `checkpoint.verified` tells its end. Throws `not_found`, and `conflict` while one is under way. */
+  begin(asked: Asked): { readonly name: string } {
+    const isThere = CHECKPOINT_NAME.test(asked.name) && storedCheckpoint(this.#deps.project, asked.name) !== undefined;
+    if (!isThere) throw new SvcError('not_found', 'there is no checkpoint of this name');
+    if (this.#running !== undefined)
+      throw new SvcError('conflict', 'a checkpoint is being verified: one at a time', {
+        hint: 'the event checkpoint.verified tells its end',
+      });
+    this.#running = this.#verify(asked).finally(() => {
+      this.#running = undefined;
+    });
+    return { name: asked.name };
+  }
+
+  /** Verifies the newest if none was rehearsed for so many days. Called each hour at least. */
+  look(): void {
+    const due = this.#due();
+    if (due === undefined || this.#running !== undefined || this.#stop.signal.aborted) return;
+    this.begin({ name: due.name, quick: false, actor: 'schedule' });
+  }
+
+  /** Gives up the one that is under way. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new SvcError('draining', 'the host is stopping'));
+    await this.#running;
+  }
+
+  #due(): StoredCheckpoint | undefined {
+    const { core, project, days } = this.#deps;
+    const now = core.clock.now();
+    if (days() === 0 || now < this.#retryAt) return undefined;
+    const good = storedCheckpoints(project).filter(({ fault }) => fault === undefined);
+    const last = Math.max(
+      0,
+      ...good.flatMap(({ level, verification }) =>
+        level === 'rehearsed' && verification !== undefined ? [Date.parse(verification.at)] : [],
+      ),
+    );
+    return last > now || now - last >= days() * DAY_MS ? good[0] : undefined; // a time in the future: the clock was set back
+  }
+
+  async #verify({ name, quick, actor }: Asked): Promise<void> {
+    const { core, project, environment, tell } = this.#deps;
+    let result: VerifiedCheckpoint;
+    try {
+      const { verifyInChild } = await import('../recovery/verify/in-child.ts');
+      result = await verifyInChild({ project, environment, name, quick }, this.#stop.signal);
+    } catch (error) {
+      this.#retryAt = core.clock.now() + HOUR_MS;
+      if (!this.#stop.signal.aborted)
+        core.log.error({ err: error, checkpoint: name }, 'the checkpoint was not verified');
+      return;
+    }
+    const { level, ok, ms, faults, instead } = result;
+    if (ok) core.log.info({ checkpoint: name, level, ms }, 'checkpoint verified');
+    else core.log.error({ checkpoint: name, level, faults, instead }, 'the checkpoint cannot be relied on');
+    const data = { name, level, ok, ms };
+    const about = { at: core.clock.now(), runtimeId: core.runtimeId, subject: name, actor };
+    await tell({ type: 'checkpoint.verified', ...about, data });
+  }
+}
