@@ -3,9 +3,6 @@ import type { Statement, Unit, UnitAnswer, Writer } from '../../../../../worker/
 import { Workroom as Real } from '../../../../../worker/workroom/workroom.ts';
 import { planted } from './planted.ts';
 
-<<<<<<< HEAD
-=======
->>>>>>> wip-g
 
 type Arguments = ConstructorParameters<typeof Real>;
 
