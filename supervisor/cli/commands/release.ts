@@ -1,6 +1,9 @@
 // `svc release`: a restore point, a switch of code, a watched window, and the way back.
+import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { projectPaths } from '../../../shared/files/paths.ts';
 import { EXIT, type ExitCode } from '../../../shared/process/exit-codes.ts';
+import { FINISH_COMMAND } from '../../../shared/recovery/pending-switch.ts';
 import { commandAfter, next, type ReleaseCommand } from '../../../shared/recovery/release-machine.ts';
 import { isEnded, listReleases, openRelease, type ReleaseRecord } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -120,8 +123,11 @@ const status: Command = {
       context.print.text('no release yet: svc release begin --to COMMIT');
       return EXIT.ok;
     }
-    const record = await steps.judged({ caller: { project, context }, record: open });
+    const { pendingSwitch } = projectPaths(project);
+    const isPending = existsSync(pendingSwitch); // then the database may be away, and the last verdict stands
+    const record = isPending ? open : await steps.judged({ caller: { project, context }, record: open });
     tell(context, record);
+    if (isPending) context.print.note(`a switch is pending in ${pendingSwitch}: ${FINISH_COMMAND}`);
     return record.verdict?.verdict === 'bad' && !isEnded(record) ? EXIT.failed : EXIT.ok;
   },
 };

@@ -75,6 +75,7 @@ describe('a kill while a state is restored', () => {
       assert.equal(run('restore', project, failpoint).signal, 'SIGKILL');
       assert.ok(existsSync(project.paths.pendingSwitch));
       assert.match(run('restore', project).stderr, /checkpoint restore --finish/);
+      await assert.rejects(project.make(), { code: 'switch_pending' });
       const finished = run('finish', project);
 
       assert.deepEqual([finished.status, finished.stdout, stateOf(project)], [0, 'restore', NEW], finished.stderr);

@@ -5,6 +5,7 @@ import { loadConfig } from '../../../shared/config/load.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { ensureStateFolder } from '../../../shared/files/state-folder.ts';
 import { failpointsOf } from '../../../shared/process/failpoints.ts';
+import { refusePendingSwitch } from '../../../shared/recovery/pending-switch.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import { openAlone } from '../../database/sqlite/connection.ts';
 import { settleLeft } from '../../database/sqlite/wal/left-log.ts';
@@ -24,12 +25,13 @@ export interface StoppedOptions {
 
 const PAGES_A_STEP = 1_024;
 
-/** Throws what the configuration throws, `already_running` beside a worker, and `not_found` without a database. */
+/** Throws what the configuration throws, `already_running` beside a worker, `switch_pending`, and `not_found` without a database. */
 export async function makeStopped({ project, environment, reason, onProgress }: StoppedOptions): Promise<Made> {
   const loaded = loadConfig({ project, mode: 'development', environment, servesNothing: true });
   const database = resolve(project, loaded.config.database.filename);
   const paths = projectPaths(project);
   process.umask(0o077); // as in a worker: new files are private to this user
+  refusePendingSwitch(project); // the database may be away meanwhile
   refuseAbsent(database);
   ensureStateFolder(paths.stateDir);
   const lock = lockWriter(paths);
