@@ -8,10 +8,11 @@
 //   LOAD-5  In production, files that other users can change are rejected.
 
 import { createHash } from 'node:crypto';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { stableJson } from '../files/atomic-file.ts';
 import { CONFIG_FILE, type ProjectPaths, projectPaths } from '../files/paths.ts';
 import { withoutSecrets } from '../log/redaction.ts';
+import { refusePendingSwitch } from '../recovery/pending-switch.ts';
 import { Secret } from '../secret.ts';
 import { crossChecks } from './checks/cross-checks.ts';
 import { judgeProject } from './checks/file-trust.ts';
@@ -122,6 +123,7 @@ function readFile(path: string): YamlTree {
     if (!isRecord(yaml.value) || yaml.findings.some(({ path: at }) => at === '')) refuse(yaml.findings, yaml);
     return yaml;
   }
+  if (read.kind === 'absent') refusePendingSwitch(dirname(path)); // a switch of code may have moved it away
   const message = read.kind === 'absent' ? 'is not there; `svc init` makes one' : read.reason;
   const place = read.kind === 'refused' && read.place !== undefined ? { place: read.place } : {};
   return (

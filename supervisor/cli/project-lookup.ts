@@ -1,9 +1,10 @@
 // Finds the project of a command: `--project DIR`, else the nearest parent folder with svc.config.yml.
 // Commands that show or stop a host also accept a folder without that file. The file may have been removed, and a parent would be another project.
+// A switch of code that was cut may have moved the file away: every command finds that project, so that one can finish the switch.
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { linkTarget } from '../../shared/config/checks/small-file.ts';
-import { CONFIG_FILE } from '../../shared/files/paths.ts';
+import { CONFIG_FILE, projectPaths } from '../../shared/files/paths.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 
 /** Throws `no_project` if the shell's folder was replaced, for example by a deployment. */
@@ -24,7 +25,8 @@ export function findProject(
   given: string | undefined,
   isOneToo: (folder: string) => boolean = () => false,
 ): string {
-  const isProject = (folder: string): boolean => holdsConfig(folder) || isOneToo(folder);
+  const isProject = (folder: string): boolean =>
+    holdsConfig(folder) || existsSync(projectPaths(folder).pendingSwitch) || isOneToo(folder);
   if (given !== undefined) {
     const folder = isAbsolute(given) ? resolve(given) : resolve(from(), given);
     if (!isProject(folder))

@@ -1,8 +1,9 @@
 // Which folder a command takes for its project.
 import assert from 'node:assert/strict';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { loadConfig } from '../../../shared/config/load.ts';
 import { findProject } from '../../../supervisor/cli/project-lookup.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
@@ -28,6 +29,21 @@ describe('findProject', () => {
 
     assert.throws(() => findProject(() => '/', path), { code: 'no_project' });
     assert.throws(() => findProject(() => '/', join(path, 'package.json')), { code: 'no_project' });
+  });
+
+  it('takes a folder whose svc.config.yml a switch of code has moved away, and loading it names the way out', (t) => {
+    const { path, paths } = temporaryProject(t, { config: null });
+    mkdirSync(paths.stateDir);
+    writeFileSync(paths.pendingSwitch, '{}');
+
+    assert.equal(
+      findProject(() => '/', path),
+      path,
+    );
+    assert.throws(() => loadConfig({ project: path, mode: 'development', environment: {} }), {
+      code: 'switch_pending',
+      hint: /svc checkpoint restore --finish/,
+    });
   });
 
   it('needs no working folder for one that is named whole', (t) => {
