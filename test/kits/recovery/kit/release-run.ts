@@ -117,7 +117,11 @@ export class ReleaseRun {
     let last = await of.svc(args);
     if (last.code === SWITCH_PENDING && existsSync(of.project.paths.pendingSwitch)) {
       if (!last.stderr.includes(FINISH_COMMAND)) this.faults.push(`release ${step}: names no remedy: ${last.stderr}`);
-      await of.done('checkpoint', 'restore', '--finish');
+      if (this.#random.chance(0.5)) await of.done('checkpoint', 'restore', '--finish');
+      else {
+        if ((await of.start()) !== 1) this.faults.push(`release ${step}: no start ended with 75`);
+        await of.stop();
+      }
       last = await of.svc(args);
     }
     if (last.code === 0) return;
