@@ -13,7 +13,7 @@ export const checkpointSchema = Type.Object(
     name: text,
     createdAt: nullableText,
     bytes: count,
-    /** `made`, `checked` or `rehearsed`: how far the last verification proved it. */
+    /** How far it is proven: `made`, `checked` or `rehearsed`. `failed`: its rehearsal found a fault; `damaged`: its files are wrong. */
     level: text,
     verifiedAt: nullableText,
     /** Why it cannot be relied on. */
