@@ -105,10 +105,8 @@ describe('the supervisor and ends of its worker', { concurrency: 3 }, () => {
     assert.ok(!states().includes('failed'));
   });
 
-  for (const [worker, what] of [
-    ['exits-75-at-start', '75 crashed'],
-    ['ends-after-switch', '75 restart_required'],
-  ] as const)
+  const AT_START = { 'exits-75-at-start': '75 crashed', 'ends-after-switch': '75 restart_required' };
+  for (const [worker, what] of Object.entries(AT_START))
     it(`ends in failed after 5 starts of a worker that ends before it is up: ${what}`, async (t) => {
       const { exits } = await supervise(t, worker).state('failed');
 
