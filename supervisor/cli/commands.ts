@@ -36,6 +36,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     'Checks project, machine and state; or asks a live host with --live',
     () => import('./commands/doctor.ts'),
   ),
+  entry('accept', 'Answers six questions about the running host', () => import('./commands/accept.ts')),
   entry('chat', 'Chats with the bot in this terminal', () => import('./commands/chat.ts')),
   entry(
     'runtime start',
@@ -111,6 +112,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('workroom member', 'The people and agents of the team', changeWorkroom),
   entry('workroom board', 'Boards, their roles and conversations', changeWorkroom),
   entry('workroom release', 'Takes a damaged stream into use again', changeWorkroom),
+  entry('workroom erase', 'Erases the words of an item or of a member', changeWorkroom),
   entry('workroom verify', 'Proves the journal, without a host', proveWorkroom),
   entry('workroom export', 'Writes the journal for a proof elsewhere', proveWorkroom),
   entry('workroom convert', 'Moves the journal to files, or to the database', keepWorkroom),

@@ -6,6 +6,7 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { DatabaseState } from '../database/database-host.ts';
 import { createEndpointControl } from '../endpoints/endpoint-control.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { AcceptanceApi } from '../http/api/acceptance-api.ts';
 import type { HttpSettings, NamedToken } from '../http/api/caller.ts';
 import type { CheckpointsApi } from '../http/api/checkpoints-api.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
@@ -47,6 +48,7 @@ export interface HostApiDeps {
   readonly workroom: WorkroomHost;
   readonly jobs: JobsApi;
   readonly checkpoints: CheckpointsApi;
+  readonly acceptance: AcceptanceApi;
   readonly ingress: IngressApi;
 }
 
@@ -142,6 +144,7 @@ export function createHostApi(deps: HostApiDeps): HostApi {
     tasks: createTaskControl(core),
     jobs: deps.jobs,
     checkpoints: deps.checkpoints,
+    acceptance: deps.acceptance,
     endpoints: createEndpointControl(core, engine.endpoints),
     webhooks: createWebhookControl({
       core,

@@ -47,6 +47,8 @@ const KNOWN: Readonly<Record<string, Step>> = {
   'svc checkpoint restore c12 --yes --plan <digest>': { before: stopped },
   'svc checkpoint restore --undo': { before: stopped, more: agreed('--undo') },
   'svc checkpoint restore --finish': { before: stopped },
+  // Nothing was accepted before, and nobody writes to the bot.
+  'svc accept --wait 60s  # exit 1': { before: running },
   'svc runtime status': { before: running },
   'svc runtime stop': {},
   'svc runtime start --daemon': { before: stopped },
@@ -138,6 +140,8 @@ async function filledIn(shop: Shop, text: string): Promise<readonly string[]> {
     FILE: exported?.file,
     'svc-shop-c12.tar.gz.age': exported?.file,
     '9f86d081884c7d65…': exported?.manifest,
+    // What is missing stays missing.
+    '60s': text.startsWith('svc accept') ? '1s' : undefined,
     '<digest>': text.includes('<digest>') ? await digestOf(shop, newest(shop)) : undefined,
   };
   return wordsOf(text).map((word) => words[word] ?? word.replace('/r7/', `/${openRelease(project.path)?.name}/`));

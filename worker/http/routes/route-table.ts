@@ -18,6 +18,7 @@ import { itemRoutes } from './items.ts';
 import { jobRoutes } from './jobs.ts';
 import { pageRoutes } from './page.ts';
 import { pluginRoutes } from './plugins.ts';
+import { acceptanceRoutes } from './recovery/acceptance.ts';
 import { checkpointRoutes } from './recovery/checkpoints.ts';
 import type { Located, LocateRequest, Match, Route } from './route.ts';
 import { systemRoutes } from './system.ts';
@@ -41,6 +42,7 @@ export const ROUTES: readonly Route[] = [
   ...taskRoutes,
   ...jobRoutes,
   ...checkpointRoutes,
+  ...acceptanceRoutes,
   ...chatRoutes,
   ...webhookRoutes,
   ...fileRoutes,
