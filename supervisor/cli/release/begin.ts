@@ -3,7 +3,6 @@
 // A kill at any point leaves ingress paused and nothing else; a second `begin` goes on. The pause is known again by its reason.
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { CONFIG_FILE } from '../../../shared/files/paths.ts';
 import { takeNumber } from '../../../shared/recovery/layout.ts';
 import {
   listReleases,
@@ -140,5 +139,3 @@ async function versionAt(caller: SvcCaller, checkpoint: string): Promise<Release
     schema: schema.migrations.at(-1)?.id ?? null,
   };
 }
-
-export const configFileOf = (folder: string): string => join(folder, CONFIG_FILE);

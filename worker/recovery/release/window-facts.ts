@@ -14,6 +14,10 @@ export interface WindowSpan {
 
 const ONLINE = 'online';
 
+/** Accounts of `http.readiness.endpoints`, as events name them. */
+export const requiredNames = (endpoints: readonly { readonly owner: string; readonly name: string }[]): string[] =>
+  endpoints.map(({ owner, name }) => `${owner}:${name}`);
+
 export async function readWindow(
   reader: Reader,
   { begunAt, observedAt, now }: WindowSpan,
