@@ -39,6 +39,17 @@ const CHECKPOINT = {
   fault: null,
 } as const;
 
+const RELEASE = {
+  name: 'r1',
+  state: 'begun',
+  since: '2026-01-02T00:00:00.000Z',
+  restorePoint: 'c1',
+  windowUntil: null,
+  verdict: null,
+  next: 'svc release check',
+  fault: null,
+} as const;
+
 export const FULL_TOKEN = 'full-token-0123456789abcdef';
 export const DEMO_TOKEN = 'demo-token-0123456789abcdef';
 export const WEBHOOK_SECRET = 'webhook-secret-0123456789';
@@ -244,6 +255,10 @@ export function fakeHostPort({
         calls.push(`checkpoints.verify ${name}`);
         return { name };
       },
+    },
+    releases: {
+      list: async () => ({ releases: [RELEASE] }),
+      show: async () => RELEASE,
     },
     webhooks: {
       list: () => [WEBHOOK_ADDRESS],

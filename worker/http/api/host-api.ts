@@ -11,6 +11,7 @@ import type { FilesApi } from './files-api.ts';
 import type { IngressApi } from './ingress-api.ts';
 import type { ItemStore } from './items-api.ts';
 import type { JobsApi } from './jobs-api.ts';
+import type { ReleasesApi } from './releases-api.ts';
 import type { SystemApi } from './system-api.ts';
 import type { TaskControl } from './tasks-api.ts';
 import type { WebhookControl } from './webhooks-api.ts';
@@ -26,6 +27,7 @@ export interface HostApi {
   readonly endpoints: EndpointControl;
   readonly jobs: JobsApi;
   readonly checkpoints: CheckpointsApi;
+  readonly releases: ReleasesApi;
   readonly webhooks: WebhookControl;
   readonly tasks: TaskControl;
   readonly events: EventGateway;

@@ -19,6 +19,7 @@ import { jobRoutes } from './jobs.ts';
 import { pageRoutes } from './page.ts';
 import { pluginRoutes } from './plugins.ts';
 import { checkpointRoutes } from './recovery/checkpoints.ts';
+import { releaseRoutes } from './recovery/releases.ts';
 import type { Located, LocateRequest, Match, Route } from './route.ts';
 import { systemRoutes } from './system.ts';
 import { taskRoutes } from './tasks.ts';
@@ -41,6 +42,7 @@ export const ROUTES: readonly Route[] = [
   ...taskRoutes,
   ...jobRoutes,
   ...checkpointRoutes,
+  ...releaseRoutes,
   ...chatRoutes,
   ...webhookRoutes,
   ...fileRoutes,

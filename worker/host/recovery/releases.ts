@@ -1,0 +1,98 @@
+// Releases, wired into the host: looked at each minute, shown over HTTP and in metrics. A host that never had one loads nothing of it.
+import { existsSync } from 'node:fs';
+import { type ProjectPaths, projectPaths } from '../../../shared/files/paths.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import type { Timer } from '../../../shared/time/clock.ts';
+import { type Core, reasonOf } from '../../core/core.ts';
+import type { ReleasesApi } from '../../http/api/releases-api.ts';
+import type { ReleaseFigures } from '../../metrics/release-metrics.ts';
+import type { LastVerdict, WatchOptions } from '../../recovery/release/watch-releases.ts';
+
+export interface ReleasesDeps {
+  readonly core: Core;
+  readonly project: string;
+  /** `http.readiness.endpoints`. */
+  readonly required: () => WatchOptions['required'];
+}
+
+const EACH_MS = 60_000;
+
+export class ReleasesHost {
+  readonly #deps: ReleasesDeps;
+  readonly #paths: ProjectPaths;
+  #timer: Timer | undefined;
+  #isStopped = false;
+  /** Ends with the look that is under way. Never rejects. */
+  #looking: Promise<void> | undefined;
+  #last: LastVerdict | undefined;
+  /** The fault that was logged last, so that it is logged once. */
+  #fault: string | undefined;
+
+  constructor(deps: ReleasesDeps) {
+    this.#deps = deps;
+    this.#paths = projectPaths(deps.project);
+  }
+
+  /** Called once the database is open. */
+  start(): void {
+    this.#timer = this.#deps.core.clock.after(EACH_MS, () => {
+      this.#looking = this.#look().then(() => {
+        if (!this.#isStopped) this.start();
+      });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    await this.#looking;
+  }
+
+  readonly api: ReleasesApi = {
+    list: async (texts) => {
+      if (!this.#isAny()) return { releases: [] };
+      const { storedReleases, shownRelease } = await this.#answers();
+      return { releases: storedReleases(this.#deps.project).map((one) => shownRelease(one, this.#last, texts)) };
+    },
+    show: async (name, texts) => {
+      const { storedReleases, shownRelease, recordFor } = await this.#answers();
+      const found = storedReleases(this.#deps.project).find((one) => one.name === name);
+      if (found === undefined) throw new SvcError('not_found', 'there is no release of this name');
+      return { ...shownRelease(found, this.#last, texts), ...recordFor(found, texts) };
+    },
+  };
+
+  async figures(): Promise<ReleaseFigures | undefined> {
+    if (!this.#isAny()) return undefined;
+    const { newestRelease, isEnded } = await import('../../../shared/recovery/release-record.ts');
+    const record = newestRelease(this.#deps.project)?.record;
+    if (record === undefined) return undefined;
+    return { state: record.state, verdict: isEnded(record) ? undefined : record.verdict?.verdict };
+  }
+
+  #isAny(): boolean {
+    return existsSync(this.#paths.releasesDir);
+  }
+
+  async #answers() {
+    const [{ storedReleases }, answers] = await Promise.all([
+      import('../../../shared/recovery/release-record.ts'),
+      import('./release-answers.ts'),
+    ]);
+    return { storedReleases, ...answers };
+  }
+
+  async #look(): Promise<void> {
+    if (!this.#isAny()) return;
+    const { core, project, required } = this.#deps;
+    try {
+      const { watchReleases } = await import('../../recovery/release/watch-releases.ts');
+      this.#last = await watchReleases({ core, project, required: required() });
+      this.#fault = undefined;
+    } catch (error) {
+      const reason = reasonOf(core, error);
+      if (reason !== this.#fault) core.log.warn({ err: error }, 'the release was not judged: tried again each minute');
+      this.#fault = reason;
+    }
+  }
+}
