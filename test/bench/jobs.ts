@@ -1,5 +1,5 @@
 // Scheduled jobs: a thousand are due at the same moment, again and again. Their start against their due time as the ledger has it, and how long the
-// event loop of the host was held meanwhile, as the host's own thread sees it. A machine that is busy with others holds it too.
+// event loop of the host was held meanwhile. Linux alone.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,19 +8,29 @@ import type { Report } from './load/report.ts';
 import { percentile, startHost } from './load/support.ts';
 
 const JOBS = 1_000;
-const EVERY_S = 30;
+const EVERY_S = 15;
 const BURSTS = 3;
 const LATE_GOAL_MS = 1_000;
 const HELD_GOAL_MS = 50;
 
-/** Writes the longest hold of each second; loaded before the host. */
-const WATCH = `import { appendFileSync } from 'node:fs';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-const delays = monitorEventLoopDelay({ resolution: 1 });
-delays.enable();
+/**
+ * Writes the longest hold of each second, loaded before the host: between two ticks of a timer, by the clock and by the time that the thread had a
+ * processor. On a busy machine the first tells of others.
+ */
+const WATCH = `import { appendFileSync, openSync, readSync } from 'node:fs';
+const stat = openSync('/proc/thread-self/schedstat');
+const bytes = Buffer.alloc(64);
+const ran = () => Number(bytes.latin1Slice(0, readSync(stat, bytes, 0, 64, 0)).split(' ')[0]) / 1e6;
+let before = { at: performance.now(), ran: ran() };
+let held = { at: 0, ran: 0 };
 setInterval(() => {
-  appendFileSync('held.txt', Math.round(delays.max / 1e6) + '\\n');
-  delays.reset();
+  const now = { at: performance.now(), ran: ran() };
+  held = { at: Math.max(held.at, now.at - before.at), ran: Math.max(held.ran, now.ran - before.ran) };
+  before = now;
+}, 1).unref();
+setInterval(() => {
+  appendFileSync('held.txt', Math.round(held.at) + ' ' + Math.round(held.ran) + '\\n');
+  held = { at: 0, ran: 0 };
 }, 1_000).unref();
 `;
 
@@ -47,7 +57,11 @@ export async function benchJobs(report: Report): Promise<void> {
     const database = new Sqlite(join(host.folder, '.svc/data.sqlite'), { readonly: true });
     const late = database.prepare('SELECT late_ms FROM job_runs').pluck().all() as number[];
     database.close();
-    const held = Math.max(...readFileSync(join(host.folder, 'held.txt'), 'utf8').trim().split('\n').map(Number));
+    const held = readFileSync(join(host.folder, 'held.txt'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' ').map(Number));
+    const [byClock, ran] = [0, 1].map((at) => Math.max(...held.map((values) => values[at] ?? 0)));
     const p99 = percentile(late, 0.99);
     report.add({
       name: `start of ${late.length} runs, ${JOBS} due at once, p99`,
@@ -61,10 +75,11 @@ export async function benchJobs(report: Report): Promise<void> {
       unit: 'ms',
     });
     report.add({
-      name: '  event loop held, longest',
-      value: held,
+      name: '  event loop held, longest, of its own time',
+      value: ran ?? Number.NaN,
       unit: 'ms',
-      goal: { text: `<= ${HELD_GOAL_MS} ms`, met: held <= HELD_GOAL_MS },
+      baseline: { name: 'by the clock', value: byClock },
+      goal: { text: `<= ${HELD_GOAL_MS} ms`, met: (ran ?? Number.NaN) <= HELD_GOAL_MS },
     });
   } finally {
     await host.stop();

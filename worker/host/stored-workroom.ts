@@ -35,6 +35,10 @@ async function alone<T>(
     const { workroomJournal: folder, workroomCatalog: catalogFile } = place.paths;
     const { failpoints } = place;
     const point = FAILPOINTS ? failpointsOf(failpoints) : core.point;
-    return work({ core: { ...core, projectId, point }, folder, catalogFile, reminding: workroomSettings(config) });
+    const reminding = workroomSettings(config);
+    const result = await work({ core: { ...core, projectId, point }, folder, catalogFile, reminding });
+    // A connection that only reads leaves a WAL behind. The writing one that closes last removes it.
+    await core.writer.commit({ name: 'workroom.settled', statements: [] });
+    return result;
   });
 }

@@ -66,7 +66,7 @@ export async function convert(place: Place, to: JournalStore): Promise<Converted
 
 /** Makes all derived tables anew, in the store that the state has. The caller holds the writer lock. */
 export async function rebuildAll(place: Place): Promise<Head> {
-  const { core, folder, reminding } = place;
+  const { core, folder, catalogFile, reminding } = place;
   const store = (await readStore(core, folder)) ?? 'database';
   const source = await openWhole(place, store);
   let head: Head;
@@ -77,7 +77,8 @@ export async function rebuildAll(place: Place): Promise<Head> {
   } finally {
     await source.stop();
   }
-  await (await openWhole(place, store)).stop(); // finds the places again
+  rmSync(catalogFile, { force: true });
+  await (await openWhole(place, store)).stop(); // finds the places again, and writes the catalog
   return head;
 }
 

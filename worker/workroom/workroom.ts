@@ -8,7 +8,7 @@ import { type DueRow, putDue, takeDue } from '../timers/due-store.ts';
 import type { WorkCommand } from './board/commands.ts';
 import { decide } from './board/decide.ts';
 import { Drafts } from './board/drafts.ts';
-import { announcements, type Reminding } from './board/due-times.ts';
+import { announcements, dueRow, type Reminding } from './board/due-times.ts';
 import {
   type Actor,
   type Fact,
@@ -246,10 +246,6 @@ export class Workroom {
     return { ...base, type: 'workroom.member_changed', data: { change: kind, member: String(data['member']) } };
   }
 }
-
-/** The due row of an item, without its time. Each item has one. */
-export const dueRow = (item: string) =>
-  ({ id: `workroom/${item}`, kind: 'workroom', capability: null, lane: null, data: item }) as const;
 
 function acceptedOf(view: View, stream: string): Accepted {
   const entity = entityIn(view, stream);

@@ -51,7 +51,7 @@ function lostText({ lost }: Plan): string {
     journal === null ? '' : `journal ${number(journal.from)}-${number(journal.to)}`,
     jobs === 0 ? '' : `${counted(jobs, 'job')} changed`,
     tasks === 0 ? '' : `${counted(tasks, 'task')} set since`,
-    sends === 0 ? '' : `${counted(sends, 'dead or unknown send')}`,
+    sends === 0 ? '' : counted(sends, 'dead or unknown send'),
   ]);
   return text === '' ? 'nothing' : text;
 }

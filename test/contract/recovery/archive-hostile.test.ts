@@ -1,6 +1,6 @@
 // What an import refuses: nothing of it reaches the project, and nothing is written outside of the folder of the checkpoint.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -204,8 +204,10 @@ const leftIn = ({ path, paths }: TemporaryProject): readonly string[] =>
   );
 
 describe('an import of an archive', () => {
-  it('takes an honest one, and gives it a number of its own', async (t) => {
+  it('takes an honest one, gives it a number of its own, and removes what a killed import left', async (t) => {
     const project = temporaryProject(t);
+    project.write('.svc/checkpoints/c7.part/project/svc.config.yml', 'half');
+    chmodSync(project.paths.stateDir, 0o700);
     assert.equal((await take(project, honestArchive(PARTS))).name, 'c1');
     assert.equal((await take(project, honestArchive(PARTS))).name, 'c2');
     assert.equal(readFileSync(join(project.paths.checkpointsDir, 'c2', CODE.path), 'utf8'), CODE.content);

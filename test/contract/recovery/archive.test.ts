@@ -11,6 +11,7 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import type { Key, Lock } from '../../../worker/recovery/archive/age.ts';
 import { exportCheckpoint } from '../../../worker/recovery/archive/export.ts';
 import { importCheckpoint } from '../../../worker/recovery/archive/import.ts';
+import { verifyCheckpoint } from '../../../worker/task.ts';
 import {
   checkpointOf,
   filesBelow,
@@ -73,6 +74,8 @@ describe('an archive of a checkpoint', () => {
       assert.deepEqual([part.length, sha256(part)], [bytes, hash], path);
       if (path !== 'data.sqlite') assert.deepEqual(part, readFileSync(partFile(project.path, 'c1', path)));
     }
+    const { faults } = await verifyCheckpoint({ project: other.path, environment: other.env, name });
+    assert.deepEqual(faults, []);
     const before = readManifest(checkpointFolder(project.path, 'c1'));
     assert.deepEqual({ ...taken, parts: [], imported: undefined }, { ...before, parts: [], imported: undefined });
     assert.deepEqual(

@@ -75,6 +75,20 @@ describe('files of the journal', () => {
     assert.equal(waiting(room), 0);
   });
 
+  it('are followed by the catalog file after five seconds, in one piece', async (t) => {
+    const room = await openRoom(t, { store: 'file' });
+    const applied = (): number =>
+      (JSON.parse(readFileSync(room.files.catalogFile, 'utf8')) as { appliedSeq: number }).appliedSeq;
+    await room.do(OPERATOR, { kind: 'board.add', board: 'web', name: 'Web site' });
+    await room.do(OPERATOR, newItem);
+    room.clock.moveTo(room.clock.now() + 4_999);
+    assert.equal(applied(), 0);
+    assert.deepEqual(room.verify().faults, []);
+    room.clock.moveTo(room.clock.now() + 1);
+    while (applied() !== 2) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(room.verify().faults, []);
+  });
+
   it('begin a segment where the last one is full, and read on over it', async (t) => {
     const room = await fileRoom(t, { sealedBytes: SMALL_BYTES });
     await room.do(ann, newItem);
@@ -142,8 +156,10 @@ describe('files of the journal', () => {
     while (!whole()) await new Promise((resolve) => setImmediate(resolve));
     assert.equal(waiting(room), 1);
     room.kill();
+    const inode = inodesOf(room);
     const opened = await again(t, room);
     assert.equal(waiting(opened), 0);
+    assert.notDeepEqual(inodesOf(room), inode, 'nobody knows whether it was synced: it is written anew');
     assert.deepEqual(opened.verify().faults, []);
     assert.equal((await all(opened)).length, 10);
   });
@@ -157,13 +173,13 @@ describe('files of the journal', () => {
         throw Object.assign(new Error('EIO'), { code: 'EIO' });
       },
     });
-    const inode = readdirInodes(room);
+    const inode = inodesOf(room);
     faults.left = 1;
     await assert.rejects(room.do(ann, newItem, 'once'), { code: 'journal_damaged' });
     await assert.rejects(room.do(ann, newItem, 'other'), { code: 'journal_damaged' });
     room.clock.moveTo(room.clock.now() + 1_000);
     while (room.journal.damage !== undefined) await new Promise((resolve) => setImmediate(resolve));
-    assert.notDeepEqual(readdirInodes(room), inode);
+    assert.notDeepEqual(inodesOf(room), inode);
     const answer = await room.do(ann, newItem, 'once');
     assert.deepEqual(answer, { kind: 'accepted', stream: 'item/web-1', item: 'web-1', version: 1, state: 'open' });
     assert.deepEqual(room.verify().faults, []);
@@ -331,7 +347,7 @@ async function committed(room: Room, seq: number): Promise<void> {
 const contentOf = (folder: string): readonly (readonly [string, string])[] =>
   existsSync(folder) ? readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]) : [];
 
-const readdirInodes = (room: Room): readonly string[] => segmentsOf(room).map((path) => String(statSync(path).ino));
+const inodesOf = (room: Room): readonly string[] => segmentsOf(room).map((path) => String(statSync(path).ino));
 
 interface Line {
   readonly start: number;

@@ -1,6 +1,6 @@
 // A host whose journal is in files: readiness, commands, a damaged journal, another store than that of the state.
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { convertWorkroom } from '../../../worker/host/stored-workroom.ts';
 import { verifyStored } from '../../../worker/workroom/journal/verify-stored.ts';
@@ -74,13 +74,16 @@ describe('a Workroom with its journal in files', () => {
       assert.equal((await host.call('POST', '/api/workroom/commands', board)).status, 200);
       await host.app.stop(5_000);
       host.configure(configOf(to));
-      await assert.rejects(starting(t, { project: host.project }).app.up, {
+      const { app } = starting(t, { project: host.project });
+      await assert.rejects(app.up, {
         code: 'config_invalid',
         hint: new RegExp(`svc workroom convert --to ${to}`),
       });
+      await app.stop(5_000);
       const { path: project, env: environment } = host.project;
       const { head, hasMoved } = await convertWorkroom({ project, environment, to });
       assert.deepEqual([head.seq, hasMoved], [1, true]);
+      assert.equal(existsSync(`${host.project.paths.database}-shm`), false);
       const moved = await running(t, { project: host.project });
       const { json } = await moved.call('GET', '/api/workroom');
       assert.deepEqual([json['store'], json['head']], [to, head]);

@@ -42,12 +42,12 @@ async function assertWhole(t: Cleanup, path: string, answered: readonly string[]
 }
 
 describe('a kill while the journal is written to its files', () => {
-  for (const point of ['append', 'half', 'sync', 'synced'])
-    it(`loses no answered event at the point "${point}", again and again`, async (t) => {
+  for (const point of ['workroom.append=kill', 'workroom.half=kill', 'workroom.sync=kill', 'workroom.synced=kill'])
+    it(`loses no answered event at ${point}, again and again`, async (t) => {
       const { path } = temporaryProject(t);
       const answered: string[] = [];
       for (const pass of PASSES) {
-        const { signal, lines, stderr } = run(['fill', path], `workroom.${point}=kill@${pass}`);
+        const { signal, lines, stderr } = run(['fill', path], `${point}@${pass}`);
         assert.equal(signal, 'SIGKILL', stderr);
         answered.push(...lines);
         await assertWhole(t, path, answered);
@@ -61,11 +61,15 @@ describe('a kill while the journal is written to its files', () => {
 
 describe('a kill while the journal is moved', () => {
   for (const [from, to, points] of [
-    ['file', 'database', ['written', 'moved']],
-    ['database', 'file', ['written', 'renamed', 'moved']],
+    ['file', 'database', ['workroom.convert.written=kill', 'workroom.convert.moved=kill']],
+    [
+      'database',
+      'file',
+      ['workroom.convert.written=kill', 'workroom.convert.renamed=kill', 'workroom.convert.moved=kill'],
+    ],
   ] as const)
     for (const point of points)
-      it(`leaves it whole in one store at the point "${point}" on the way to the ${to}`, async (t) => {
+      it(`leaves it whole in one store at ${point} on the way to the ${to}`, async (t) => {
         const { path } = temporaryProject(t);
         assert.equal(run(['fill', path]).status, 0);
         if (from === 'database') assert.equal(run(['convert', path, 'file', 'database']).status, 0);
@@ -73,10 +77,10 @@ describe('a kill while the journal is moved', () => {
         const head = await readHead(before.core.reader);
         before.kill();
 
-        const { signal, stderr } = run(['convert', path, from, to], `workroom.convert.${point}=kill`);
+        const { signal, stderr } = run(['convert', path, from, to], point);
         assert.equal(signal, 'SIGKILL', stderr);
 
-        const store = point === 'moved' ? to : from;
+        const store = point === 'workroom.convert.moved=kill' ? to : from;
         const after = await opened(t, path, store);
         assert.equal(await readStore(after.core, after.files.folder), store);
         assert.deepEqual(after.verify(), { head, faults: [] });

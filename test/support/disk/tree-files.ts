@@ -115,7 +115,7 @@ export class TreeFiles implements SwitchFiles {
       apply(names, kept);
       const left = new TreeFiles();
       for (const [path, content] of names) left.seed(path, content);
-      found.set(JSON.stringify([...names].toSorted()), left);
+      found.set(JSON.stringify([...names].toSorted(([one], [other]) => (one < other ? -1 : 1))), left);
     }
     return [...found.values()];
   }

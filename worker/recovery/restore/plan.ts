@@ -7,7 +7,6 @@ import { projectPaths } from '../../../shared/files/paths.ts';
 import { CHECKPOINT_FILES } from '../../../shared/recovery/layout.ts';
 import { storedCheckpoint } from '../../../shared/recovery/stored-checkpoints.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
-import { MIGRATIONS } from '../../database/migrations/list.ts';
 import { openReadOnly } from '../../database/sqlite/connection.ts';
 import { readStoredSchema } from '../../database/stored-schema.ts';
 import { type Compared, compareStates } from './compare-states.ts';
@@ -240,9 +239,6 @@ export function factsOf(state: State): StateFacts {
     journal: Number(head?.['seq'] ?? 0),
   };
 }
-
-/** Migrations that the restored database gets, for a person. */
-export const pendingMigrations = (schema: number): number => MIGRATIONS.filter(({ id }) => id > schema).length;
 
 /** Jobs that were added, changed or removed since. A file that cannot be parsed counts as one. */
 function changedJobs({ restored }: Places, { folder }: Source): number {

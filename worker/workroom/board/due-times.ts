@@ -33,3 +33,7 @@ export function nextAnnouncement(item: Item, reminding: Reminding): number | und
   const times = announcements(item, reminding).map(({ at }) => at);
   return times.length === 0 ? undefined : Math.min(...times);
 }
+
+/** The due row of an item, without its time. Each item has one. */
+export const dueRow = (item: string) =>
+  ({ id: `workroom/${item}`, kind: 'workroom', capability: null, lane: null, data: item }) as const;

@@ -1,4 +1,5 @@
 // `.svc/workroom-catalog.json`: the board as the journal has it, for people and other programs. Written whole, every five seconds at most.
+import { closeSync, openSync, readSync } from 'node:fs';
 import { writeFileAtomic } from '../../../shared/files/atomic-file.ts';
 import { messageOf } from '../../../shared/svc-error.ts';
 import type { Timer } from '../../../shared/time/clock.ts';
@@ -7,7 +8,7 @@ import type { Reader } from '../../database/unit.ts';
 import type { Team } from '../board/model.ts';
 import type { Entity } from '../journal/catalog-rows.ts';
 import { canonicalJson } from '../journal/chain.ts';
-import type { Head } from '../read-catalog.ts';
+import { type Head, readHead } from '../read-catalog.ts';
 
 const EVERY_MS = 5_000;
 /** A large board is written less often: writing takes a twentieth of the time at most. */
@@ -92,6 +93,13 @@ export class CatalogFile {
     this.#timer = this.#core.clock.after(wait, () => void this.#writeLater(), { background: true });
   }
 
+  /** Writes the file, unless it is that of the head already. */
+  async begin(): Promise<void> {
+    const { seq } = await readHead(this.#core.reader);
+    if (appliedIn(this.#path) === seq) this.#written = seq;
+    await this.write();
+  }
+
   stop(): void {
     this.#hasStopped = true;
     this.#timer?.cancel();
@@ -112,11 +120,29 @@ export class CatalogFile {
   async write(): Promise<void> {
     const { clock, reader } = this.#core;
     const startedAt = clock.monotonic();
+    if ((await readHead(reader)).seq === this.#written) return;
     const { text, head } = await readCatalogText(reader);
-    if (head.seq === this.#written) return;
     await this.#filed(head.seq);
     writeFileAtomic(this.#path, text);
     this.#written = head.seq;
     this.#nextAt = clock.monotonic() + Math.max(EVERY_MS, SHARE * (clock.monotonic() - startedAt));
+  }
+}
+
+const BEGINNING_BYTES = 64;
+
+/** The event that a catalog file names at its beginning. Undefined without one. */
+function appliedIn(path: string): number | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    const beginning = Buffer.alloc(BEGINNING_BYTES);
+    readSync(file, beginning);
+    const [, seq] = /^\{"appliedSeq":(\d+),/.exec(beginning.toString('latin1')) ?? [];
+    return seq === undefined ? undefined : Number(seq);
+  } catch {
+    return undefined; // none yet
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }

@@ -72,7 +72,7 @@ export class FileJournal implements Journal {
   async start(): Promise<void> {
     await this.settled();
     await this.#takeOut();
-    await this.#catalog.write();
+    await this.#catalog.begin();
     this.#unfollow = this.#core.writer.onHead(() => void this.settled().catch(() => {})); // kept as `#damage`
   }
 

@@ -5,15 +5,17 @@
 //   OPEN-FILES-2  A last line that is not whole was never synced, or its event is in the spool too. It is cut, and kept beside as `.torn`. Whole
 //                 lines behind it are cut only where the spool has their events.
 //   OPEN-FILES-3  A last segment without a whole header has no event: it is made anew.
-//   OPEN-FILES-4  Files that hold more than the database are right: the database is an older copy, or was made anew.
-import { closeSync, fsyncSync, ftruncateSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+//   OPEN-FILES-4  Events of the last segment that are in the spool too may never have been synced, or their sync failed. The segment is written anew.
+//   OPEN-FILES-5  Files that hold more than the database are right: the database is an older copy, or was made anew.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { WorkroomEventsTable } from '../../database/tables.ts';
 import { chainHash, hashBeforeFirst } from '../journal/chain.ts';
 import type { Head } from '../read-catalog.ts';
 import type { Tail } from './segment-writer.ts';
-import { listSegments, lookAt, type Segment, type SegmentLook } from './segments.ts';
+import { listSegments, lookAt, type Segment, type SegmentLook, writeAnew } from './segments.ts';
 
 export interface Knowing {
   readonly folder: string;
@@ -25,7 +27,7 @@ export interface Knowing {
 
 export interface OpenedFiles {
   readonly tail: Tail;
-  /** OPEN-FILES-4. */
+  /** OPEN-FILES-5. */
   readonly holdMore: boolean;
 }
 
@@ -41,6 +43,7 @@ export function openFiles(known: Knowing): OpenedFiles {
     const tail: Tail = { seq: 0, hash: hashBeforeFirst(known.project), segment: undefined };
     refuseForeign(known, tail);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    syncFolder(dirname(folder));
     if (bare !== undefined) remove(bare, folder);
     return { tail, holdMore: false };
   }
@@ -53,7 +56,8 @@ export function openFiles(known: Knowing): OpenedFiles {
     throw damaged(`${last.path} does not hold at byte ${look.end}, and goes on behind it`);
   refuseForeign(known, tail);
   refuseOtherHead(known, tail, segments);
-  if (isTorn) cut(last, look, folder);
+  if (isTorn) writeFileSync(`${last.path}.torn`, look.content.subarray(look.end), { mode: 0o600 });
+  if (isTorn || tail.seq > synced) writeAnew(last.path, look.content.subarray(0, look.end));
   if (bare !== undefined) remove(bare, folder);
   return { tail, holdMore: tail.seq > head.seq };
 }
@@ -95,18 +99,6 @@ function refuseOtherHead({ head, folder }: Knowing, tail: Tail, segments: readon
   const found = segment && lookAt(segment).placed.find(({ event }) => event.seq === head.seq);
   if (found?.event.hash !== head.hash)
     throw damaged(`event ${head.seq} in ${folder} is not the one that the database knows`);
-}
-
-function cut({ path }: Segment, { content, end }: SegmentLook, folder: string): void {
-  writeFileSync(`${path}.torn`, content.subarray(end), { mode: 0o600 });
-  const file = openSync(path, 'r+');
-  try {
-    ftruncateSync(file, end);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  syncFolder(folder);
 }
 
 function remove({ path }: Segment, folder: string): void {

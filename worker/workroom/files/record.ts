@@ -3,7 +3,7 @@
 //   RECORD-1  An event has one spelling: canonical JSON of all columns. So any other byte of a line is a change.
 import { crc32 } from 'node:zlib';
 import type { WorkroomEventsTable } from '../../database/tables.ts';
-import { canonicalJson } from '../journal/chain.ts';
+import { quoted } from '../journal/chain.ts';
 
 const LF = 10;
 const VERSION = 1;
@@ -33,9 +33,15 @@ export const headerLine = ({ project, first, prev }: SegmentHeader): string =>
   `${JSON.stringify({ svc: HEADER_NAME, version: VERSION, project, first, prev })}\n`;
 
 export function recordLine(event: WorkroomEventsTable): Buffer {
-  const json = Buffer.from(canonicalJson(event));
+  const json = Buffer.from(jsonOf(event));
   return Buffer.concat([Buffer.from(`${crcOf(json)} ${json.length} `), json, Buffer.of(LF)]);
 }
+
+/** Keys in sorted order. */
+const jsonOf = ({ actor, at, cause, data, digest, hash, id, kind, seq, stream, texts, version }: WorkroomEventsTable) =>
+  `{"actor":${quoted(actor)},"at":${at},"cause":${orNull(cause)},"data":${quoted(data)},"digest":"${digest}","hash":"${hash}","id":${quoted(id)},"kind":${quoted(kind)},"seq":${seq},"stream":${quoted(stream)},"texts":${orNull(texts)},"version":${version}}`;
+
+const orNull = (text: string | null): string => (text === null ? 'null' : quoted(text));
 
 const crcOf = (bytes: Buffer): string => crc32(bytes).toString(16).padStart(8, '0');
 
@@ -72,8 +78,9 @@ export function readRecord(segment: Buffer, offset: number): ReadRecord {
     const end = start + Number(bytes);
     const json = segment.subarray(start, end);
     if (end < segment.length && segment[end] === LF && crcOf(json) === crc) {
-      const event = parsed(json);
-      const isSpelled = event !== undefined && canonicalJson(event) === json.toString('utf8');
+      const text = json.toString('utf8');
+      const event = parsed(text);
+      const isSpelled = event !== undefined && jsonOf(event) === text;
       return { kind: isSpelled ? 'whole' : 'broken', event, end: end + 1 } as ReadRecord;
     }
   }
@@ -84,31 +91,22 @@ function brokenAt(segment: Buffer, offset: number): ReadRecord {
   const found = segment.indexOf(LF, offset);
   const end = found < 0 ? segment.length : found + 1;
   const brace = segment.indexOf('{', offset);
-  const event = brace < 0 || brace >= end ? undefined : parsed(segment.subarray(brace, found < 0 ? end : found));
+  const event =
+    brace < 0 || brace >= end ? undefined : parsed(segment.toString('utf8', brace, found < 0 ? end : found));
   return { kind: 'broken', event, end };
 }
 
-const COLUMNS: Readonly<Record<keyof WorkroomEventsTable, 'number' | 'string' | 'nullable'>> = {
-  seq: 'number',
-  id: 'string',
-  stream: 'string',
-  version: 'number',
-  kind: 'string',
-  at: 'number',
-  actor: 'string',
-  cause: 'nullable',
-  data: 'string',
-  texts: 'nullable',
-  digest: 'string',
-  hash: 'string',
-};
+const TEXTS = ['id', 'stream', 'kind', 'actor', 'data', 'digest', 'hash'] as const;
+const NULLABLE = ['cause', 'texts'] as const;
+const NUMBERS = ['seq', 'version', 'at'] as const;
 
-function parsed(json: Buffer): WorkroomEventsTable | undefined {
+function parsed(json: string): WorkroomEventsTable | undefined {
   try {
-    const value = JSON.parse(json.toString('utf8')) as Record<string, unknown>;
-    const isEvent = Object.entries(COLUMNS).every(([column, type]) =>
-      type === 'nullable' ? value[column] === null || typeof value[column] === 'string' : typeof value[column] === type,
-    );
+    const value = JSON.parse(json) as Record<string, unknown>;
+    const isEvent =
+      TEXTS.every((column) => typeof value[column] === 'string') &&
+      NUMBERS.every((column) => typeof value[column] === 'number') &&
+      NULLABLE.every((column) => value[column] === null || typeof value[column] === 'string');
     return isEvent ? (value as unknown as WorkroomEventsTable) : undefined;
   } catch {
     return undefined;

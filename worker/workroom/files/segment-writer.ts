@@ -4,7 +4,7 @@
 //              bytes that an earlier sync has answered for.
 //   SEGMENT-2  Nothing is appended to a file that another process has changed, or that is no longer the file at its path.
 //   SEGMENT-3  The name of a new segment is synced with its first events.
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
@@ -12,7 +12,7 @@ import { type Failpoint, noFailpoint } from '../../../shared/process/failpoints.
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { WorkroomEventsTable } from '../../database/tables.ts';
 import { headerLine, recordLine, segmentName } from './record.ts';
-import { lookAt, type Placed, type Segment } from './segments.ts';
+import { lookAt, type Placed, type Segment, writeAnew } from './segments.ts';
 
 /** A segment of so many bytes gets no more events. */
 export const SEALED_BYTES = 8 * 1024 * 1024;
@@ -118,27 +118,18 @@ export class SegmentWriter {
     if (segment === undefined || segment.bytes >= sealedBytes) {
       rmSync(this.#path(seq + 1), { force: true });
       syncFolder(folder);
-    } else this.#writeAnew({ first: segment.first, path: this.#path(segment.first) }, segment.bytes);
+    } else this.#writeSynced({ first: segment.first, path: this.#path(segment.first) }, segment.bytes);
     this.#hasFailed = false;
   }
 
-  #writeAnew(segment: Segment, bytes: number): void {
+  #writeSynced(segment: Segment, bytes: number): void {
     const { path } = segment;
     const { placed, content } = lookAt(segment);
     const synced = placed.filter((one) => one.offset + one.bytes <= bytes);
     const last = synced.at(-1);
     if (last === undefined || last.offset + last.bytes !== bytes || last.event.hash !== this.#tail.hash)
       throw changed(path);
-    const part = `${path}.part`;
-    const to = openSync(part, 'w', PRIVATE);
-    try {
-      writeFileSync(to, content.subarray(0, bytes));
-      fsyncSync(to);
-    } finally {
-      closeSync(to);
-    }
-    renameSync(part, path);
-    syncFolder(this.#options.folder);
+    writeAnew(path, content.subarray(0, bytes));
   }
 
   async close(): Promise<void> {

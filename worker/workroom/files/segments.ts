@@ -1,6 +1,16 @@
 // The segments of the journal: which there are, and how far the last one holds.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { syncFolder } from '../../../shared/files/atomic-file.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { WorkroomEventsTable } from '../../database/tables.ts';
 import { chainHash } from '../journal/chain.ts';
@@ -86,4 +96,18 @@ export function* placedAfter(folder: string, after: number): Generator<readonly 
       });
     yield placed.filter(({ event }) => event.seq > after);
   }
+}
+
+/** Puts a new file with this content at the path: nothing of the old one, whose last sync may have failed, is relied on. */
+export function writeAnew(path: string, content: Buffer): void {
+  const part = `${path}.part`;
+  const file = openSync(part, 'w', 0o600);
+  try {
+    writeFileSync(file, content);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(part, path);
+  syncFolder(dirname(path));
 }

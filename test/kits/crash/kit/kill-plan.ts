@@ -32,6 +32,13 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'restore.decided': 'process/restore/restore-kill.test.ts',
   'restore.renamed': 'process/restore/restore-kill.test.ts',
   'restore.finished': 'process/restore/restore-kill.test.ts',
+  'workroom.append': 'process/restore/workroom-kill.test.ts',
+  'workroom.half': 'process/restore/workroom-kill.test.ts',
+  'workroom.sync': 'process/restore/workroom-kill.test.ts',
+  'workroom.synced': 'process/restore/workroom-kill.test.ts',
+  'workroom.convert.written': 'process/restore/workroom-kill.test.ts',
+  'workroom.convert.renamed': 'process/restore/workroom-kill.test.ts',
+  'workroom.convert.moved': 'process/restore/workroom-kill.test.ts',
 };
 
 /** Faults that a run plants, with the test that sees the oracle find them. */
