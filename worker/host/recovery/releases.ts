@@ -16,6 +16,8 @@ export interface ReleasesDeps {
 }
 
 const EACH_MS = 60_000;
+/** A window of very many rows takes at most a twentieth of the time. */
+const REST = 20;
 
 export class ReleasesHost {
   readonly #deps: ReleasesDeps;
@@ -35,9 +37,15 @@ export class ReleasesHost {
 
   /** Called once the database is open. */
   start(): void {
-    this.#timer = this.#deps.core.clock.after(EACH_MS, () => {
+    this.#wait(EACH_MS);
+  }
+
+  #wait(delayMs: number): void {
+    const { clock } = this.#deps.core;
+    this.#timer = clock.after(delayMs, () => {
+      const begunAt = clock.monotonic();
       this.#looking = this.#look().then(() => {
-        if (!this.#isStopped) this.start();
+        if (!this.#isStopped) this.#wait(Math.max(EACH_MS, REST * (clock.monotonic() - begunAt)));
       });
     });
   }
