@@ -6,6 +6,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { checkpointFolder } from '../../../shared/recovery/layout.ts';
 import { readManifest } from '../../../shared/recovery/manifest.ts';
 import { copyOut, removeCopies } from '../../../worker/recovery/checkpoint/copy-out.ts';
+import { makeStopped } from '../../../worker/recovery/checkpoint/make-stopped.ts';
+import { pruneStored } from '../../../worker/recovery/checkpoint/remove-checkpoints.ts';
 import { stoppedProject } from '../../support/recovery/stopped-project.ts';
 
 function otherDisk(t: TestContext): string {
@@ -42,6 +44,23 @@ describe('a copy on another disk', () => {
     await removeCopies({ to, names: ['c2'] });
 
     assert.deepEqual([readdirSync(to), readdirSync(join(to, 'files'))], [['files'], []]);
+  });
+
+  it('is made and removed by the commands of a stopped host; a disk that is not there is a warning', async (t) => {
+    const project = stoppedProject(t);
+    const to = otherDisk(t);
+    const recovery = (copyTo: string): string =>
+      `http: {port: 0, token: "\${HTTP_TOKEN}"}\nrecovery: {copyTo: "${copyTo}", keepLast: 1, keepDays: 0, keepWeeks: 0}\n`;
+    project.write('svc.config.yml', recovery(to));
+    for (const _ of [1, 2]) await project.make();
+    assert.deepEqual(readdirSync(to).sort(), ['c1', 'c2', 'files']);
+
+    await pruneStored({ project: project.path, environment: {} });
+    assert.deepEqual(readdirSync(to).sort(), ['c2', 'files']);
+    project.write('svc.config.yml', recovery(join(to, 'unmounted')));
+    const { warnings } = await makeStopped({ project: project.path, environment: {}, reason: null });
+
+    assert.match(warnings.join(), /^c3 could not be copied to /);
   });
 
   it('is refused where the folder is missing, and where a part is damaged; nothing is left then', async (t) => {

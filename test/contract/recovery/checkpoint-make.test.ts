@@ -11,6 +11,7 @@ import {
   renameSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -206,6 +207,16 @@ describe('a checkpoint that cannot be made', () => {
       readdirSync(project.paths.checkpointsDir).filter((name) => name !== 'files'),
       [],
     );
+  });
+
+  it('is refused before it begins where the disk has no room for the database and a tenth', async (t) => {
+    const project = stoppedProject(t);
+    truncateSync(project.paths.database, 2 ** 43);
+
+    await assert.rejects(project.make(), { code: 'storage_unavailable', message: /^no room for a checkpoint in / });
+
+    assert.deepEqual(readdirSync(project.paths.checkpointsDir), []);
+    assert.ok(!existsSync(project.paths.recoveryNumbers), 'no number is spent');
   });
 
   it('says that there is no database yet', async (t) => {

@@ -102,6 +102,32 @@ describe('a checkpoint of a running host', () => {
     assert.equal((await listOf(host)).checkpoints.length, 1);
   });
 
+  it('is made once for an Idempotency-Key', async (t) => {
+    const host = await running(t);
+    const port = host.app.address()?.port ?? 0;
+    const ask = async (): Promise<unknown> => {
+      const response = await fetch(`http://127.0.0.1:${port}/api/checkpoints`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${host.project.token}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'one',
+        },
+        body: '{}',
+      });
+      return [response.status, await response.json()];
+    };
+
+    const answers = [await ask(), await ask()];
+    await until(async () => (await listOf(host)).running === null, { what: 'the end of the checkpoint' });
+
+    assert.deepEqual(answers, [
+      [202, { name: 'c1' }],
+      [202, { name: 'c1' }],
+    ]);
+    assert.equal((await listOf(host)).checkpoints.length, 1);
+  });
+
   it('shows demo scope no reason, no target, no name of a secret', async (t) => {
     const project = temporaryProject(t, {
       config: { http: { ...HTTP, demoToken: '$'.concat('{DEMO_TOKEN}') } },

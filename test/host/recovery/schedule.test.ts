@@ -98,6 +98,21 @@ async function scheduled(t: TestContext, recovery: object = {}, first = 0): Prom
   };
 }
 
+it('a stop gives up the checkpoint that is being made, and leaves nothing of it', async (t) => {
+  const { host, project, names, events } = await scheduled(t);
+  const caller = { scope: 'full', actor: 'token:full', requestId: 'r' } as const;
+
+  const { name } = await host.api.create(caller, { reason: null });
+  await host.stop();
+
+  assert.equal(name, 'c1');
+  assert.deepEqual([names(), events], [[], []]);
+  assert.deepEqual(
+    readdirSync(project.paths.checkpointsDir).filter((entry) => entry !== 'files'),
+    [],
+  );
+});
+
 describe('the schedule of checkpoints', () => {
   it('makes one at the time of day, and none before', async (t) => {
     const { to, names, events } = await scheduled(t);

@@ -22,6 +22,7 @@ function made(t: Cleanup, { kilobytes, inodes, ...limits }: Partial<DiskLimits &
   const budget = (database: string): DiskBudget =>
     new DiskBudget({
       folders: [folder],
+      without: [join(folder, 'checkpoints')],
       database,
       limits: () => ({ maxBytes: 1e12, minFreeBytes: 0, ...limits }),
       clock: systemClock,
@@ -43,6 +44,16 @@ describe('the disk budget', () => {
 
     assert.equal(usedBytes, 5_096);
     assert.ok(freeBytes > 0 && Number.isFinite(freeBytes), String(freeBytes));
+  });
+
+  it('leaves checkpoints out: they have a bound of their own, and close no ingress', async (t) => {
+    const { folder, budget, write } = made(t, { maxBytes: 6_000 });
+    write(join(folder, 'data.sqlite'));
+    mkdirSync(join(folder, 'checkpoints', 'c1'), { recursive: true });
+    write(join(folder, 'checkpoints', 'c1', 'data.sqlite'));
+    const disk = budget(join(folder, 'data.sqlite'));
+
+    assert.deepEqual([(await disk.look()).usedBytes, disk.low], [5_096, undefined]);
   });
 
   it('counts a database that lies elsewhere, with its log', async (t) => {

@@ -5,12 +5,13 @@ import { loadConfig } from '../../../shared/config/load.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { ensureStateFolder } from '../../../shared/files/state-folder.ts';
 import { failpointsOf } from '../../../shared/process/failpoints.ts';
-import { SvcError } from '../../../shared/svc-error.ts';
+import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import { openAlone } from '../../database/sqlite/connection.ts';
 import { settleLeft } from '../../database/sqlite/wal/left-log.ts';
 import { readStoredSchema } from '../../database/stored-schema.ts';
 import { lockWriter } from '../../database/writer-lock.ts';
 import { linkKeyIn } from '../../files/file-links.ts';
+import { copyOut } from './copy-out.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { type CopyStep, type Made, type MakeProgress, makeCheckpoint } from './make-checkpoint.ts';
 
@@ -35,7 +36,8 @@ export async function makeStopped({ project, environment, reason, onProgress }: 
   try {
     const schema = readStoredSchema(database);
     if (schema.state === 'refused') throw schema.reason;
-    return await makeCheckpoint({
+    const to = loaded.config.recovery.copyTo;
+    const made = await makeCheckpoint({
       project,
       database,
       reason,
@@ -43,14 +45,25 @@ export async function makeStopped({ project, environment, reason, onProgress }: 
       config: { version: loaded.version, isRunning: false },
       secrets: knownSecrets(loaded),
       key: linkKeyIn(paths.linkKey).toString('base64url'),
-      without: [loaded.config.recovery.copyTo].flatMap((to) => (to === undefined ? [] : [resolve(project, to)])),
+      without: to === undefined ? [] : [resolve(project, to)],
       now: Date.now,
       copy: (step) => copyAlone(database, step),
       onProgress,
       point: FAILPOINTS ? failpointsOf(environment['SVC_FAILPOINTS']) : undefined,
     });
+    return to === undefined ? made : await copied(made, { project, to: resolve(project, to) });
   } finally {
     lock.close();
+  }
+}
+
+/** A failure is a warning: the checkpoint itself is there. */
+async function copied(made: Made, of: { readonly project: string; readonly to: string }): Promise<Made> {
+  try {
+    await copyOut({ ...of, name: made.manifest.name });
+    return made;
+  } catch (error) {
+    return { ...made, warnings: [...made.warnings, messageOf(error)] };
   }
 }
 

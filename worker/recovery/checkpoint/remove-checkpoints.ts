@@ -3,8 +3,8 @@
 //   PRUNE-4  A checkpoint is renamed to `.part` first, and the rename is synced. A kill leaves the whole checkpoint, or none and a folder that the next
 //            make or prune removes.
 //   PRUNE-5  Stored files go last, and only those that no manifest names. Where a manifest cannot be read all stay: it may name any.
-import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
@@ -17,6 +17,7 @@ import {
   verificationFile,
 } from '../../../shared/recovery/layout.ts';
 import { type StoredCheckpoint, storedCheckpoints } from '../../../shared/recovery/stored-checkpoints.ts';
+import { removeCopies } from './copy-out.ts';
 import { lockRecovery } from './lock.ts';
 import { removeLeftovers } from './make-checkpoint.ts';
 import { type KeepRules, toPrune } from './prune.ts';
@@ -42,11 +43,15 @@ export interface StoredPruneOptions {
   readonly isDry?: boolean;
 }
 
-/** For a command. Throws what the configuration throws. */
-export function pruneStored({ project, environment, isDry = false }: StoredPruneOptions): Promise<Pruned> {
+/** For a command: here, and in the folder of `recovery.copyTo` if it is there. Throws what the configuration throws. */
+export async function pruneStored({ project, environment, isDry = false }: StoredPruneOptions): Promise<Pruned> {
   const { config } = loadConfig({ project, mode: 'development', environment, servesNothing: true });
+  const { copyTo } = config.recovery;
   const point = FAILPOINTS ? failpointsOf(environment['SVC_FAILPOINTS']) : undefined;
-  return pruneCheckpoints({ project, rules: config.recovery, isDry, point });
+  const pruned = await pruneCheckpoints({ project, rules: config.recovery, isDry, point });
+  if (copyTo !== undefined && !isDry && existsSync(resolve(project, copyTo)))
+    await removeCopies({ to: resolve(project, copyTo), names: pruned.removed });
+  return pruned;
 }
 
 /** Throws `conflict` while a checkpoint is made. */

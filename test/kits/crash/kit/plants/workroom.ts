@@ -3,8 +3,6 @@ import type { Statement, Unit, UnitAnswer, Writer } from '../../../../../worker/
 import { Workroom as Real } from '../../../../../worker/workroom/workroom.ts';
 import { planted } from './planted.ts';
 
-export { dueRow } from '../../../../../worker/workroom/workroom.ts';
-
 type Arguments = ConstructorParameters<typeof Real>;
 
 export class Workroom extends Real {
