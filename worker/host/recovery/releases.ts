@@ -1,6 +1,7 @@
 // Releases, wired into the host: looked at each minute, shown over HTTP and in metrics. A host that never had one loads nothing of it.
 import { existsSync } from 'node:fs';
 import { type ProjectPaths, projectPaths } from '../../../shared/files/paths.ts';
+import type { StoredRelease } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Timer } from '../../../shared/time/clock.ts';
 import { type Core, reasonOf } from '../../core/core.ts';
@@ -59,13 +60,13 @@ export class ReleasesHost {
   readonly api: ReleasesApi = {
     list: async (texts) => {
       if (!this.#isAny()) return { releases: [] };
-      const { storedReleases, shownRelease } = await this.#answers();
-      return { releases: storedReleases(this.#deps.project).map((one) => shownRelease(one, this.#last, texts)) };
+      const { shownRelease } = await import('./release-answers.ts');
+      return { releases: (await this.#stored()).map((one) => shownRelease(one, this.#last, texts)) };
     },
     show: async (name, texts) => {
-      const { storedReleases, shownRelease, recordFor } = await this.#answers();
-      const found = storedReleases(this.#deps.project).find((one) => one.name === name);
+      const found = (await this.#stored()).find((one) => one.name === name);
       if (found === undefined) throw new SvcError('not_found', 'there is no release of this name');
+      const { shownRelease, recordFor } = await import('./release-answers.ts');
       return { ...shownRelease(found, this.#last, texts), ...recordFor(found, texts) };
     },
   };
@@ -82,12 +83,9 @@ export class ReleasesHost {
     return existsSync(this.#paths.releasesDir);
   }
 
-  async #answers() {
-    const [{ storedReleases }, answers] = await Promise.all([
-      import('../../../shared/recovery/release-record.ts'),
-      import('./release-answers.ts'),
-    ]);
-    return { storedReleases, ...answers };
+  async #stored(): Promise<readonly StoredRelease[]> {
+    const { storedReleases } = await import('../../../shared/recovery/release-record.ts');
+    return storedReleases(this.#deps.project);
   }
 
   async #look(): Promise<void> {
