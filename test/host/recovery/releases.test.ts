@@ -96,6 +96,20 @@ describe('the open release of a running host', () => {
     assert.deepEqual(await told(), [['release.changed', 'r1', BY, null, 'begun']]);
   });
 
+  it('costs a host that never had one no read of its database', async (t) => {
+    const { core, started, minute, logged } = await watched(t);
+    let reads = 0;
+    const counted: Core['reader'] = {
+      first: (query) => ((reads += 1), core.reader.first(query)),
+      all: (query) => ((reads += 1), core.reader.all(query)),
+    };
+    const host = started({ ...core, reader: counted });
+
+    await minute();
+
+    assert.deepEqual([reads, logged, await host.figures()], [0, [], undefined]);
+  });
+
   it('tells the steps that commands did while the host was stopped', async (t) => {
     const { started, minute, release, told } = await watched(t);
     const first = started();

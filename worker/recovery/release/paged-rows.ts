@@ -10,7 +10,7 @@ export interface Span {
 }
 
 /** Rows that one read looks at: a few milliseconds of the loop. */
-export const PAGE_ROWS = 2_000;
+export const PAGE_ROWS = 1_000;
 /** Events are stored in order, but their times are taken before: no event is later than its follower by more. */
 const DISORDER_MS = 60_000;
 

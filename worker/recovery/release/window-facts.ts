@@ -25,12 +25,11 @@ export async function readWindow(
   required: readonly string[],
 ): Promise<WindowFacts> {
   const length = now - observedAt;
-  const [before, since, oldest, lost] = await Promise.all([
-    countsOf(reader, { from: begunAt - length, until: begunAt }),
-    countsOf(reader, { from: observedAt, until: now }),
-    oldestWaiting(reader),
-    lostAccounts(reader, required, { begunAt, now }),
-  ]);
+  // One after the other: side by side their pages would share a turn of the loop.
+  const before = await countsOf(reader, { from: begunAt - length, until: begunAt });
+  const since = await countsOf(reader, { from: observedAt, until: now });
+  const oldest = await oldestWaiting(reader);
+  const lost = await lostAccounts(reader, required, { begunAt, now });
   return {
     before,
     since,
@@ -40,12 +39,10 @@ export async function readWindow(
 }
 
 async function countsOf(reader: Reader, span: Span): Promise<Counts> {
-  const [items, sends, crashes, longestNotReadyMs] = await Promise.all([
-    countEnds(reader, 'inbox', span),
-    countEnds(reader, 'outbox', span),
-    crashesIn(reader, span),
-    longestNotReady(reader, span),
-  ]);
+  const items = await countEnds(reader, 'inbox', span);
+  const sends = await countEnds(reader, 'outbox', span);
+  const crashes = await crashesIn(reader, span);
+  const longestNotReadyMs = await longestNotReady(reader, span);
   const deadOrUnknown = (items.get('dead') ?? 0) + (sends.get('dead') ?? 0) + (sends.get('unknown') ?? 0);
   const handled = items.get('done') ?? 0;
   return { crashes, longestNotReadyMs, handled, deadOrUnknown, agentRuns: 0, agentFailures: 0 };
