@@ -111,6 +111,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('workroom member', 'The people and agents of the team', changeWorkroom),
   entry('workroom board', 'Boards, their roles and conversations', changeWorkroom),
   entry('workroom release', 'Takes a damaged stream into use again', changeWorkroom),
+  entry('workroom erase', 'Erases the words of an item or of a member', changeWorkroom),
   entry('workroom verify', 'Proves the journal, without a host', proveWorkroom),
   entry('workroom export', 'Writes the journal for a proof elsewhere', proveWorkroom),
   entry('workroom convert', 'Moves the journal to files, or to the database', keepWorkroom),

@@ -199,7 +199,8 @@ export async function rollbackByFormer({ caller, record }: Step): Promise<void> 
 
 async function reopen({ caller, record, say }: Step): Promise<void> {
   if (record.wasPaused) return say('ingress stays paused, as it was before the release');
-  await callSvc(caller, ['ingress', 'resume']);
+  // The svc of the project: the files of this command may have been moved.
+  await callSvc(caller, ['ingress', 'resume'], { tree: caller.project });
   say('ingress is open: what came meanwhile is handled');
 }
 

@@ -54,9 +54,9 @@ export async function callSvc(...call: Parameters<typeof askSvc>): Promise<SvcAn
 }
 
 export function failedCall(args: readonly string[], { code, json, notes }: SvcAnswer): SvcError {
-  const told = typeof json?.['detail'] === 'string' ? json['detail'] : undefined;
+  const error = json?.['error'] as { readonly message?: string } | null | undefined;
   const said =
-    told ??
+    error?.message ??
     notes
       .filter((line) => line.trim() !== '')
       .slice(-2)

@@ -17,6 +17,30 @@ async function done(of: ReleasedProject, ...args: readonly string[]): Promise<st
   return stdout;
 }
 
+/** Delivers one message after the other. A message that nobody acknowledged is delivered again, as platforms do. */
+function delivering(shop: ReleasedProject): { readonly acknowledged: readonly string[]; end(): Promise<void> } {
+  const acknowledged: string[] = [];
+  const over = new AbortController();
+  const run = async (): Promise<void> => {
+    for (let n = 0; !over.signal.aborted; ) {
+      const status = await shop.deliver(`flow-${n}`).catch(() => 0);
+      if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+      else {
+        acknowledged.push(`flow-${n}`);
+        n += 1;
+      }
+    }
+  };
+  const running = run();
+  return {
+    acknowledged,
+    end: async () => {
+      over.abort();
+      await running;
+    },
+  };
+}
+
 const record = ({ project }: ReleasedProject): ReleaseRecord | undefined => listReleases(project.path).at(-1);
 
 describe('a release', { timeout: 900_000 }, () => {
@@ -61,13 +85,37 @@ describe('a release', { timeout: 900_000 }, () => {
       ['begun', 'checked', 'started', 'accepted', 'observing', 'rolled_back'],
     );
     assert.equal(before?.commit, commits.a);
-    assert.deepEqual(Object.keys(results ?? {}), ['install', 'build', 'test', 'once', 'migrate']);
+    assert.deepEqual(Object.keys(results ?? {}).sort(), ['build', 'install', 'migrate', 'once', 'test']);
     assert.equal(verdict?.verdict, 'unclear');
     assert.deepEqual(readdirSync(join(project.path, '.svc/releases/r1')).sort(), [
       'acceptance.json',
       'check.log',
       'record.json',
     ]);
+  });
+
+  it('handles once whatever was acknowledged while it goes there and back', async (t) => {
+    const shop = await releasedProject(t, { b: plugin('B') });
+    await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
+    const flow = delivering(shop);
+    await until(() => flow.acknowledged.length >= 20, { what: 'deliveries before' });
+    await done(shop, 'release', 'begin', '--to', shop.commits.b);
+    await done(shop, 'release', 'check');
+    await done(shop, 'release', 'start');
+    await done(shop, 'release', 'accept', '--reason', 'tried by hand');
+    await done(shop, 'release', 'observe');
+    await until(() => handled(shop).some((line) => line.startsWith('B ')), { what: 'work of the new version' });
+    await done(shop, 'release', 'rollback', '--yes');
+    const already = flow.acknowledged.length;
+    await until(() => flow.acknowledged.length >= already + 20, { what: 'deliveries after' });
+    await flow.end();
+    await until(() => handled(shop).length >= flow.acknowledged.length, { what: 'all of them handled' });
+
+    const ids = handled(shop).map((line) => line.slice(2));
+    assert.deepEqual(
+      flow.acknowledged.filter((id) => ids.filter((one) => one === id).length !== 1),
+      [],
+    );
   });
 
   it('takes a version that does not get ready back by itself, and loses nothing', async (t) => {

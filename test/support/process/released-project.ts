@@ -1,6 +1,7 @@
 // A project in git whose svc is a package of its own, so that npm installs it and a release exchanges it: two versions of its code, A and B.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
@@ -47,6 +48,8 @@ export async function releasedProject(t: Cleanup, { b }: { readonly b: string })
     env: { SHOP_SECRET: SECRET },
   });
   const { path } = project;
+  const home = mkdtempSync(join(tmpdir(), 'svc-home-')); // npm writes logs there
+  t.after(() => rmSync(home, { recursive: true, force: true }));
   installable(join(path, 'vendor', 'svc'));
   mkdirSync(join(path, 'data'));
   project.write(
@@ -58,7 +61,7 @@ export async function releasedProject(t: Cleanup, { b }: { readonly b: string })
   const run = (program: string, ...args: readonly string[]): string =>
     execFileSync(program, args, {
       cwd: path,
-      env: { PATH: process.env['PATH'], HOME: path, GIT_CONFIG_NOSYSTEM: '1', npm_config_update_notifier: 'false' },
+      env: { PATH: process.env['PATH'], HOME: home, GIT_CONFIG_NOSYSTEM: '1', npm_config_update_notifier: 'false' },
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
     }).trim();
@@ -88,7 +91,7 @@ export async function releasedProject(t: Cleanup, { b }: { readonly b: string })
     commits: { a: first, b: second },
     git,
     svc: (...args) =>
-      startProgram(join(path, 'node_modules/svc/dist/cli.js'), args, { cwd: path, env: { HOME: path } }).ended,
+      startProgram(join(path, 'node_modules/svc/dist/cli.js'), args, { cwd: path, env: { HOME: home } }).ended,
     async deliver(id) {
       const body = JSON.stringify({ conversation: { id: 'room' }, user: { id: 'ann' }, text: id });
       const at = new Date();

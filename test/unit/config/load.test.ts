@@ -27,7 +27,7 @@ describe('loadConfig', () => {
       [config.commands.prefix, config.schedule.timezone, config.outbox.onUnknown],
       ['/', 'UTC', 'resend'],
     );
-    assert.deepEqual(config.http.readiness, { database: true, endpoints: [], agents: [] });
+    assert.deepEqual(config.http.readiness, { database: true, endpoints: [], agents: [], workroom: true });
     assert.deepEqual(warnings, []);
   });
 
