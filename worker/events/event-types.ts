@@ -169,6 +169,13 @@ export const EVENT_TYPES = {
 
   // `name` is a checkpoint, or a replaced state that came back; `lost` counts events, `carried` items and sends
   'checkpoint.restored': kind(1, { name: text, lost: count, carried: count }, ['name', 'lost', 'carried']),
+
+  // `acceptance` is its number; `settled` names the rows that a person has settled
+  'host.accepted': kind(1, { acceptance: count, release: orNull(text), settled: Type.Array(text) }, [
+    'acceptance',
+    'release',
+    'settled',
+  ]),
 } as const satisfies Readonly<Record<string, EventKind>>;
 
 export type EventTypeName = keyof typeof EVENT_TYPES;

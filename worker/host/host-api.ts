@@ -6,6 +6,7 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { DatabaseState } from '../database/database-host.ts';
 import { createEndpointControl } from '../endpoints/endpoint-control.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { AcceptanceApi } from '../http/api/acceptance-api.ts';
 import type { HttpSettings, NamedToken } from '../http/api/caller.ts';
 import type { CheckpointsApi } from '../http/api/checkpoints-api.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
@@ -49,6 +50,7 @@ export interface HostApiDeps {
   readonly jobs: JobsApi;
   readonly checkpoints: CheckpointsApi;
   readonly releases: ReleasesApi;
+  readonly acceptance: AcceptanceApi;
   readonly ingress: IngressApi;
 }
 
@@ -145,6 +147,7 @@ export function createHostApi(deps: HostApiDeps): HostApi {
     jobs: deps.jobs,
     checkpoints: deps.checkpoints,
     releases: deps.releases,
+    acceptance: deps.acceptance,
     endpoints: createEndpointControl(core, engine.endpoints),
     webhooks: createWebhookControl({
       core,

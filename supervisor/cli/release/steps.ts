@@ -99,15 +99,27 @@ async function imageReady({ project }: SvcCaller, seconds: number) {
   return waitForReady(project, { timeoutMs: seconds * 1_000 });
 }
 
-/** Asks `svc accept`, whose evidence is kept beside the record. `reason`: an operator's word in place of it. */
-export async function accept(step: Step, reason: string | undefined): Promise<ReleaseRecord> {
+export interface Accepting {
+  /** An operator's word in place of the questions. */
+  readonly reason: string | undefined;
+  /** `--settle` and `--wait` of `svc accept`. */
+  readonly settle: readonly string[];
+  readonly wait: string | undefined;
+}
+
+/** Asks `svc accept`, whose evidence is kept beside the record. */
+export async function accept(step: Step, { reason, settle, wait }: Accepting): Promise<ReleaseRecord> {
   const { caller, record, say } = step;
   const file = join(releaseFolder(caller.project, record.name), 'acceptance.json');
   if (reason !== undefined) {
     writeFileAtomic(file, stableJson({ acceptedBy: step.actor, reason, at: new Date().toISOString() }));
     return stored(step, record, 'accepted');
   }
-  const args = ['accept'];
+  const args = [
+    'accept',
+    ...settle.flatMap((text) => ['--settle', text]),
+    ...(wait === undefined ? [] : ['--wait', wait]),
+  ];
   const answer = await askSvc(caller, args);
   if (answer.json !== undefined) writeFileAtomic(file, stableJson(answer.json));
   if (answer.code === 0) {
@@ -116,9 +128,9 @@ export async function accept(step: Step, reason: string | undefined): Promise<Re
   }
   throw new SvcError(
     'refused',
-    `the new version is not accepted: ${answer.notes.at(-1) ?? failedCall(args, answer).message}`,
+    `the new version is not accepted: ${answer.notes.at(-1)?.replace(/^not accepted: /, '') ?? failedCall(args, answer).message}`,
     {
-      hint: 'svc accept shows each row; svc release accept --reason "…" accepts it by your word; svc release rollback goes back',
+      hint: 'svc accept shows each row, --settle ROW=REASON settles an unknown; svc release accept --reason "…" accepts it by your word; svc release rollback goes back',
     },
   );
 }

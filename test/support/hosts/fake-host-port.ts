@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadinessReport } from '../../../shared/api/readiness.ts';
 import type { IngressState } from '../../../shared/api/runtime.ts';
+import { judgeAcceptance } from '../../../shared/recovery/acceptance.ts';
 import { Secret } from '../../../shared/secret.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { KeptAnswer } from '../../../worker/http/answer/kept-answer.ts';
@@ -12,6 +13,7 @@ import type { HttpSettings } from '../../../worker/http/api/caller.ts';
 import type { EventGateway } from '../../../worker/http/api/events-api.ts';
 import type { HostApi } from '../../../worker/http/api/host-api.ts';
 import type { ItemStore } from '../../../worker/http/api/items-api.ts';
+import { ACCEPTANCE_FACTS } from '../recovery/acceptance-facts.ts';
 import { fakeJobs } from './fake-jobs.ts';
 import { fakeWorkroom } from './fake-workroom.ts';
 
@@ -49,6 +51,13 @@ const RELEASE = {
   next: 'svc release check',
   fault: null,
 } as const;
+
+const ACCEPTANCE = {
+  accepted: false,
+  id: null,
+  rows: judgeAcceptance(ACCEPTANCE_FACTS),
+  facts: ACCEPTANCE_FACTS,
+};
 
 export const FULL_TOKEN = 'full-token-0123456789abcdef';
 export const DEMO_TOKEN = 'demo-token-0123456789abcdef';
@@ -259,6 +268,13 @@ export function fakeHostPort({
     releases: {
       list: async () => ({ releases: [RELEASE] }),
       show: async () => RELEASE,
+    },
+    acceptance: {
+      judge: async () => ACCEPTANCE,
+      accept: async () => {
+        calls.push('accept');
+        return ACCEPTANCE;
+      },
     },
     webhooks: {
       list: () => [WEBHOOK_ADDRESS],

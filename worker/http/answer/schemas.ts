@@ -1,6 +1,7 @@
 // The wire schemas by the names that routes and the OpenAPI document use.
 // Loaded with the first body or document, because TypeBox is slow to load. Type imports cost nothing.
 import type { Static } from 'typebox';
+import { acceptanceAskSchema, acceptanceSchema } from '../../../shared/api/acceptance.ts';
 import { chatMessagesSchema, chatPressSchema, chatSaySchema, chatTakenSchema } from '../../../shared/api/chat.ts';
 import {
   checkpointBegunSchema,
@@ -61,6 +62,8 @@ import {
 } from '../../../shared/api/workroom.ts';
 
 export const schemas = {
+  Acceptance: acceptanceSchema,
+  AcceptanceAsk: acceptanceAskSchema,
   Accepted: acceptedSchema,
   BulkDrop: bulkDropSchema,
   BulkReplay: bulkReplaySchema,

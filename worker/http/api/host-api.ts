@@ -1,6 +1,7 @@
 // The host as the HTTP interface sees it: one interface per feature. Routes contain no rules of their own.
 // Errors for clients are thrown as SvcError, whose code determines status and title.
 import type { IdempotencyStore } from '../answer/kept-answer.ts';
+import type { AcceptanceApi } from './acceptance-api.ts';
 import type { HttpSettings } from './caller.ts';
 import type { ChatApi } from './chat-api.ts';
 import type { CheckpointsApi } from './checkpoints-api.ts';
@@ -28,6 +29,7 @@ export interface HostApi {
   readonly jobs: JobsApi;
   readonly checkpoints: CheckpointsApi;
   readonly releases: ReleasesApi;
+  readonly acceptance: AcceptanceApi;
   readonly webhooks: WebhookControl;
   readonly tasks: TaskControl;
   readonly events: EventGateway;

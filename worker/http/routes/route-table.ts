@@ -18,6 +18,7 @@ import { itemRoutes } from './items.ts';
 import { jobRoutes } from './jobs.ts';
 import { pageRoutes } from './page.ts';
 import { pluginRoutes } from './plugins.ts';
+import { acceptanceRoutes } from './recovery/acceptance.ts';
 import { checkpointRoutes } from './recovery/checkpoints.ts';
 import { releaseRoutes } from './recovery/releases.ts';
 import type { Located, LocateRequest, Match, Route } from './route.ts';
@@ -43,6 +44,7 @@ export const ROUTES: readonly Route[] = [
   ...jobRoutes,
   ...checkpointRoutes,
   ...releaseRoutes,
+  ...acceptanceRoutes,
   ...chatRoutes,
   ...webhookRoutes,
   ...fileRoutes,
