@@ -1,5 +1,5 @@
 // Releases as `/api/releases` shows them. Demo scope sees no actor, no signal, no detail of a result and no folder.
-import type { Release } from '../../../shared/api/release.ts';
+import type { Release } from '../../../shared/api/recovery/release.ts';
 import { commandAfter } from '../../../shared/recovery/release-machine.ts';
 import type { StoredRelease } from '../../../shared/recovery/release-record.ts';
 import type { LastVerdict } from '../../recovery/release/watch-releases.ts';

@@ -26,7 +26,7 @@ import { jobEntrySchema, jobRunsSchema, jobSchema, jobStartedSchema, jobsSchema 
 import { outboxItemSchema, outboxPageSchema } from '../../../shared/api/outbox.ts';
 import { problemSchema } from '../../../shared/api/problem.ts';
 import { readinessReportSchema } from '../../../shared/api/readiness.ts';
-import { releaseSchema, releasesSchema } from '../../../shared/api/release.ts';
+import { releaseSchema, releasesSchema } from '../../../shared/api/recovery/release.ts';
 import {
   acceptedSchema,
   configSchema,

@@ -1,5 +1,5 @@
 // Releases as the HTTP interface sees them. Steps of a release are commands alone.
-import type { Release, Releases } from '../../../shared/api/release.ts';
+import type { Release, Releases } from '../../../shared/api/recovery/release.ts';
 
 export interface ReleasesApi {
   /** `texts`: actors, signals' texts, results' details and folders are shown. */

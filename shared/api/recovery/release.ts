@@ -1,7 +1,7 @@
 // Wire format of releases. Actors, signals' texts, results' details and folders are included only with full scope.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
-import { nullableText } from './item.ts';
+import { nullableText } from '../item.ts';
 
 const text = Type.String();
 const open = { additionalProperties: true };
