@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { stableJson, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
 import { after } from '../../../shared/recovery/release-machine.ts';
 import type { ReleasedVersion, ReleaseRecord } from '../../../shared/recovery/release-record.ts';
-import { releaseFolder, writeRelease } from '../../../shared/recovery/release-record.ts';
+import { releaseFolder, windowOf, writeRelease } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { judgeRelease, readRestorePlan, restore, switchCode } from '../start/worker-entry.ts';
 import { treeOptions } from './begin.ts';
@@ -148,15 +148,11 @@ export async function observe(step: Step, windowHours: number): Promise<ReleaseR
 
 /** Judges the window now; the record keeps the verdict. Undefined before it runs. */
 export async function judged({ caller, record }: Pick<Step, 'caller' | 'record'>): Promise<ReleaseRecord> {
-  const timeOf = (state: ReleaseRecord['state']): number | undefined => {
-    const at = record.steps.findLast((one) => one.state === state)?.at;
-    return at === undefined ? undefined : Date.parse(at);
-  };
-  const [begunAt, observedAt] = [timeOf('begun'), timeOf('observing')];
-  if (record.state !== 'observing' || begunAt === undefined || observedAt === undefined) return record;
+  const span = windowOf(record);
+  if (span === undefined) return record;
   const now = Date.now();
   const { project, context } = caller;
-  const verdict = await judgeRelease({ project, environment: context.env, begunAt, observedAt, now });
+  const verdict = await judgeRelease({ project, environment: context.env, ...span, now });
   const next = { ...record, verdict: { ...verdict, at: new Date(now).toISOString() } };
   writeRelease(project, next);
   return next;
