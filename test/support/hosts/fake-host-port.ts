@@ -14,8 +14,8 @@ import type { EventGateway } from '../../../worker/http/api/events-api.ts';
 import type { HostApi } from '../../../worker/http/api/host-api.ts';
 import type { ItemStore } from '../../../worker/http/api/items-api.ts';
 import { ACCEPTANCE_FACTS } from '../recovery/acceptance-facts.ts';
-import { fakeCheckpoints } from './fake-checkpoints.ts';
 import { fakeJobs } from './fake-jobs.ts';
+import { FAKE_RELEASES, fakeCheckpoints } from './fake-recovery.ts';
 import { fakeWorkroom } from './fake-workroom.ts';
 
 const WAITING_TASK = {
@@ -235,6 +235,7 @@ export function fakeHostPort({
     },
     jobs: fakeJobs(calls),
     checkpoints: fakeCheckpoints(calls),
+    releases: FAKE_RELEASES,
     acceptance: {
       judge: async () => ACCEPTANCE,
       accept: async () => {

@@ -27,6 +27,7 @@ import { jobEntrySchema, jobRunsSchema, jobSchema, jobStartedSchema, jobsSchema 
 import { outboxItemSchema, outboxPageSchema } from '../../../shared/api/outbox.ts';
 import { problemSchema } from '../../../shared/api/problem.ts';
 import { readinessReportSchema } from '../../../shared/api/readiness.ts';
+import { releaseSchema, releasesSchema } from '../../../shared/api/recovery/release.ts';
 import {
   acceptedSchema,
   configSchema,
@@ -105,6 +106,8 @@ export const schemas = {
   Problem: problemSchema,
   ReadinessReport: readinessReportSchema,
   Ready: readySchema,
+  Release: releaseSchema,
+  Releases: releasesSchema,
   Reloaded: reloadedSchema,
   Echo: echoSchema,
   Replay: replaySchema,

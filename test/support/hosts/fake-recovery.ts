@@ -1,5 +1,31 @@
-// Checkpoints of the fake host: one, and its plan.
+// What the fake host shows of checkpoints and releases.
 import type { CheckpointsApi } from '../../../worker/http/api/checkpoints-api.ts';
+import type { ReleasesApi } from '../../../worker/http/api/releases-api.ts';
+
+const CHECKPOINT = {
+  name: 'c1',
+  createdAt: '2026-01-02T00:00:00.000Z',
+  bytes: 5,
+  level: 'made',
+  verifiedAt: null,
+  fault: null,
+} as const;
+
+const RELEASE = {
+  name: 'r1',
+  state: 'begun',
+  since: '2026-01-02T00:00:00.000Z',
+  restorePoint: 'c1',
+  windowUntil: null,
+  verdict: null,
+  next: 'svc release check',
+  fault: null,
+} as const;
+
+export const FAKE_RELEASES: ReleasesApi = {
+  list: async () => ({ releases: [RELEASE] }),
+  show: async () => RELEASE,
+};
 
 const STATE = { epoch: 'e1', head: 10, schema: 15, project: 'p1', journal: 0 };
 const PLAN = {
@@ -22,14 +48,6 @@ const PLAN = {
   bytes: 4096,
   digest: '0123456789abcdef',
 };
-const CHECKPOINT = {
-  name: 'c1',
-  createdAt: '2026-01-02T00:00:00.000Z',
-  bytes: 5,
-  level: 'made',
-  verifiedAt: null,
-  fault: null,
-} as const;
 
 export const fakeCheckpoints = (calls: string[]): CheckpointsApi => ({
   list: async () => ({ checkpoints: [CHECKPOINT], running: null, last: null, failure: null, next: null }),
