@@ -77,6 +77,7 @@ describe('a restore of a whole host', { timeout: 600_000 }, () => {
     await until(async () => (await statesOf(host, 'outbox')) === 'sent,sent', { what: 'the second answer' });
     await command(host, 'ingress', 'pause');
     await say(host, 'third');
+    const overHttp = (await host.get('api/checkpoints/c1/plan')) as { name: string; comesAlong: unknown };
     await host.stop();
 
     const plan = JSON.parse(await command(host, 'checkpoint', 'restore', 'c1', '--dry-run', '--json'));
@@ -103,6 +104,7 @@ describe('a restore of a whole host', { timeout: 600_000 }, () => {
       endedSends: 0,
       tasks: 0,
     });
+    assert.deepEqual([overHttp.name, overHttp.comesAlong], ['c1', plan.comesAlong]);
     assert.deepEqual(Object.values(plan.notUndone.sends), [1]);
     assert.match(text, /^COMES ALONG {2}1 message not handled yet, handled after resume, 1 delivery id$/m);
     assert.match(asked.stderr, /the state has changed since the plan/);
