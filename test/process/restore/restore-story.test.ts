@@ -141,10 +141,13 @@ describe('a restore of a whole host', { timeout: 600_000 }, () => {
     await command(host, 'runtime', 'start', '--daemon', '--timeout', '120');
     const states = await statesOf(host, 'inbox');
     const { exits, state } = JSON.parse(await command(host, 'runtime', 'status', '--json'));
+    const told = await command(host, 'runtime', 'status');
     await command(host, 'runtime', 'stop');
 
     assert.deepEqual([state, states], ['running', 'done,done,received']);
-    assert.equal(exits.at(-1).code, 75);
+    const end = exits.at(-1);
+    assert.deepEqual([end.code, end.reason], [75, 'restart_required']);
+    assert.doesNotMatch(told, /crash/);
   });
 
   it('asks at a terminal for the name of the checkpoint', { skip: terminalMissing() }, async (t) => {

@@ -15,7 +15,7 @@ import type { HostApi } from '../../../worker/http/api/host-api.ts';
 import type { ItemStore } from '../../../worker/http/api/items-api.ts';
 import { ACCEPTANCE_FACTS } from '../recovery/acceptance-facts.ts';
 import { fakeJobs } from './fake-jobs.ts';
-import { CHECKPOINT, FAKE_RELEASES } from './fake-recovery.ts';
+import { FAKE_RELEASES, fakeCheckpoints } from './fake-recovery.ts';
 import { fakeWorkroom } from './fake-workroom.ts';
 
 const WAITING_TASK = {
@@ -234,18 +234,7 @@ export function fakeHostPort({
       },
     },
     jobs: fakeJobs(calls),
-    checkpoints: {
-      list: async () => ({ checkpoints: [CHECKPOINT], running: null, last: null, failure: null, next: null }),
-      show: async () => CHECKPOINT,
-      create: async () => {
-        calls.push('checkpoints.create');
-        return { name: 'c2' };
-      },
-      verify: async (_caller, name) => {
-        calls.push(`checkpoints.verify ${name}`);
-        return { name };
-      },
-    },
+    checkpoints: fakeCheckpoints(calls),
     releases: FAKE_RELEASES,
     acceptance: {
       judge: async () => ACCEPTANCE,

@@ -9,6 +9,7 @@ import {
   checkpointSchema,
   checkpointsSchema,
   checkpointVerifySchema,
+  restorePlanSchema,
 } from '../../../shared/api/checkpoint.ts';
 import { endpointSchema, endpointsSchema } from '../../../shared/api/endpoint.ts';
 import { eventPageSchema } from '../../../shared/api/event.ts';
@@ -110,6 +111,7 @@ export const schemas = {
   Reloaded: reloadedSchema,
   Echo: echoSchema,
   Replay: replaySchema,
+  RestorePlan: restorePlanSchema,
   Status: statusSchema,
   Task: taskSchema,
   TaskPage: taskPageSchema,
