@@ -7,6 +7,8 @@ export interface CommandOption {
   readonly flags: string;
   readonly description: string;
   readonly default?: string | number | boolean;
+  /** May be given more than once: then its value is a list. */
+  readonly isRepeated?: boolean;
 }
 
 export interface Command {

@@ -36,6 +36,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     'Checks project, machine and state; or asks a live host with --live',
     () => import('./commands/doctor.ts'),
   ),
+  entry('accept', 'Answers six questions about the running host', () => import('./commands/accept.ts')),
   entry('chat', 'Chats with the bot in this terminal', () => import('./commands/chat.ts')),
   entry(
     'runtime start',

@@ -9,6 +9,10 @@ export function textOption(options: Options, name: string): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) || undefined : undefined;
 }
 
+/** All texts of an option that may be given more than once. */
+export const textsOption = (options: Options, name: string): readonly string[] =>
+  [options[name] ?? []].flat().map(String);
+
 /** Throws `usage` unless the option is a whole number of at least `least`. */
 export function countOption(options: Options, name: string, least = 1): number | undefined {
   const text = textOption(options, name);

@@ -58,8 +58,9 @@ export function parseCommand(command: Command, argv: readonly string[]): ParsedC
     if (names.includes(`--${name}`) && !yes && !no) delete options[name];
   }
   for (const [name, value] of Object.entries(options)) {
-    if (Array.isArray(value) && name !== '--') throw new SvcError('usage', `--${name} is given more than once`);
-    if (value === '') throw withoutValue(command, flagsOf(known, name));
+    if (Array.isArray(value) && name !== '--' && optionOf(known, name)?.isRepeated !== true)
+      throw new SvcError('usage', `--${name} is given more than once`);
+    if ([value].flat().includes('')) throw withoutValue(command, flagsOf(known, name));
   }
   return { args: parsed.args.map(unmarked) as ParsedCommand['args'], options };
 }
@@ -84,8 +85,10 @@ function unmarked(value: unknown): unknown {
   return typeof value === 'string' && value.startsWith(MARK) ? value.slice(MARK.length) : value;
 }
 
-const flagsOf = (known: readonly CommandOption[], name: string): string =>
-  known.find(({ flags }) => namesOf(flags).some((flag) => flag.replace(/^--?/, '') === name))?.flags ?? name;
+const optionOf = (known: readonly CommandOption[], name: string): CommandOption | undefined =>
+  known.find(({ flags }) => namesOf(flags).some((flag) => flag.replace(/^--?/, '') === name));
+
+const flagsOf = (known: readonly CommandOption[], name: string): string => optionOf(known, name)?.flags ?? name;
 
 /** An empty value comes from an unset variable: `--project ""` does not mean the current folder. */
 const withoutValue = (command: Command, flags: string): SvcError =>

@@ -81,6 +81,8 @@ export interface Tables {
   /** Runs by how they ended, for counters that outlive the rows. `last_at`: the newest end. */
   run_totals: { kind: string; name: string; outcome: string; count: number; last_at: number };
   restores: RestoresTable;
+  /** `facts` and `rows` are JSON. */
+  acceptances: { id: number; at: number; actor: string; release: string | null; facts: string; rows: string };
 }
 
 export type DueKind = 'task' | 'inbox' | 'outbox' | 'ingress' | 'cron' | 'job' | 'workroom';

@@ -138,6 +138,10 @@ export const EVENT_TYPES = {
   'checkpoint.verified': kind(1, { name: text, level: text, ok: flag, ms: count }, ['name', 'level', 'ok', 'ms']),
   'checkpoint.pruned': kind(1, { name: text }, ['name']),
 
+  // releases: a step that a command did, told by the host that serves; `from` is null for the first
+  'release.changed': kind(1, { release: text, from: orNull(text), to: text }, ['release', 'from', 'to']),
+  'release.judged': kind(1, { release: text, verdict: text, signal: text }, ['release', 'verdict']),
+
   'task.scheduled': kind(1, { task: text, capability: text, at: text }, ['capability', 'at']),
   'task.cancelled': kind(1, { task: text, capability: text }, ['capability']),
 
@@ -165,6 +169,13 @@ export const EVENT_TYPES = {
 
   // `name` is a checkpoint, or a replaced state that came back; `lost` counts events, `carried` items and sends
   'checkpoint.restored': kind(1, { name: text, lost: count, carried: count }, ['name', 'lost', 'carried']),
+
+  // `acceptance` is its number; `settled` names the rows that a person has settled
+  'host.accepted': kind(1, { acceptance: count, release: orNull(text), settled: Type.Array(text) }, [
+    'acceptance',
+    'release',
+    'settled',
+  ]),
 } as const satisfies Readonly<Record<string, EventKind>>;
 
 export type EventTypeName = keyof typeof EVENT_TYPES;

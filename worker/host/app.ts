@@ -22,6 +22,7 @@ import type { DatabaseState } from '../database/database-host.ts';
 import { fileFacts, loadProjectState } from '../database/project-state.ts';
 import { countStarts } from '../database/starts-ledger.ts';
 import { cutOf } from '../engine/left-at-work.ts';
+import type { AcceptanceApi } from '../http/api/acceptance-api.ts';
 import type { HostApi } from '../http/api/host-api.ts';
 import type { NextGeneration, ReloadOptions } from '../http/api/system-api.ts';
 import { createHttpServer, type HttpServer } from '../http/server/server.ts';
@@ -112,6 +113,8 @@ class Host implements App {
       requestRestart: (caller, keep) => requestRestart(this.#parts, caller.actor, keep),
       jobs: jobsApi(this.#parts),
       checkpoints: this.#parts.recovery.api,
+      releases: this.#parts.releases.api,
+      acceptance: lazyAcceptance(this.#parts),
       ingress: createIngressApi(engine, this.#parts.jobs),
       sandbox: { arrival: sandboxArrival, press: sandboxPress, conversation: conversationId, view: chatView },
       workroom: this.#parts.workroom,
@@ -199,6 +202,7 @@ class Host implements App {
     housekeeping.start();
     this.#parts.workroom.start();
     this.#parts.recovery.start();
+    this.#parts.releases.start();
     void this.#parts.media.removeHalves();
     if (this.#isUp) this.#run();
   }
@@ -270,6 +274,7 @@ class Host implements App {
     await step('http', left('http'), async () => this.#http.drain(left('http')));
     await step('jobs', left('event'), () => this.#parts.jobs.stop());
     await step('checkpoint', left('event'), () => this.#parts.recovery.stop());
+    await step('release', left('event'), () => this.#parts.releases.stop());
     await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cutOf(what, count).forEach(add)));
     for (const part of [housekeeping, facts.retention, disk]) part?.stop();
     await step('workroom', left('accounts'), () => this.#parts.workroom.stop());
@@ -320,6 +325,19 @@ class Host implements App {
     if (this.#starting !== undefined) this.#run();
     this.#parts.readiness.look();
   }
+}
+
+/** Loaded by the first question. */
+function lazyAcceptance(parts: Parts): AcceptanceApi {
+  let loading: Promise<AcceptanceApi> | undefined;
+  const load = (): Promise<AcceptanceApi> => {
+    loading ??= import('./acceptance/acceptance.ts').then(({ createAcceptance }) => createAcceptance(parts));
+    return loading;
+  };
+  return {
+    judge: async (span) => (await load()).judge(span),
+    accept: async (caller, ask, keep) => (await load()).accept(caller, ask, keep),
+  };
 }
 
 /** The chat page beside the bundle, or the built one in dist/ when sources run. */

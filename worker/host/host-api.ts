@@ -6,12 +6,14 @@ import { SvcError } from '../../shared/svc-error.ts';
 import type { DatabaseState } from '../database/database-host.ts';
 import { createEndpointControl } from '../endpoints/endpoint-control.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { AcceptanceApi } from '../http/api/acceptance-api.ts';
 import type { HttpSettings, NamedToken } from '../http/api/caller.ts';
 import type { CheckpointsApi } from '../http/api/checkpoints-api.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
 import type { HostApi } from '../http/api/host-api.ts';
 import type { IngressApi } from '../http/api/ingress-api.ts';
 import type { JobsApi } from '../http/api/jobs-api.ts';
+import type { ReleasesApi } from '../http/api/releases-api.ts';
 import type { SystemApi } from '../http/api/system-api.ts';
 import { createInboxAdmin } from '../inbox/inbox-admin.ts';
 import { createIdempotency } from '../ingress/idempotency.ts';
@@ -47,6 +49,8 @@ export interface HostApiDeps {
   readonly workroom: WorkroomHost;
   readonly jobs: JobsApi;
   readonly checkpoints: CheckpointsApi;
+  readonly releases: ReleasesApi;
+  readonly acceptance: AcceptanceApi;
   readonly ingress: IngressApi;
 }
 
@@ -142,6 +146,8 @@ export function createHostApi(deps: HostApiDeps): HostApi {
     tasks: createTaskControl(core),
     jobs: deps.jobs,
     checkpoints: deps.checkpoints,
+    releases: deps.releases,
+    acceptance: deps.acceptance,
     endpoints: createEndpointControl(core, engine.endpoints),
     webhooks: createWebhookControl({
       core,

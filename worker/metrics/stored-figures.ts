@@ -28,12 +28,15 @@ export async function readStoredFigures({ reader, clock }: Core, file: string): 
   }
 }
 
-/** Dead letters. Sends of unknown outcome count too, dropped ones do not. */
-export async function countDead(reader: Reader): Promise<{ readonly inbox: number; readonly outbox: number }> {
-  const inbox = await reader.first(countOf('inbox').where('state', '=', 'dead'));
-  const outbox = await reader.first(
-    countOf('outbox').where('state', 'in', ['dead', 'unknown']).where('is_dropped', '=', 0),
-  );
+/** Dead letters, or those that died since. Sends of unknown outcome count too, dropped ones do not. */
+export async function countDead(
+  reader: Reader,
+  since?: number,
+): Promise<{ readonly inbox: number; readonly outbox: number }> {
+  const of = (table: 'inbox' | 'outbox') =>
+    since === undefined ? countOf(table) : countOf(table).where('done_at', '>=', since);
+  const inbox = await reader.first(of('inbox').where('state', '=', 'dead'));
+  const outbox = await reader.first(of('outbox').where('state', 'in', ['dead', 'unknown']).where('is_dropped', '=', 0));
   return { inbox: Number(inbox?.n ?? 0), outbox: Number(outbox?.n ?? 0) };
 }
 

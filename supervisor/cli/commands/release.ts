@@ -5,7 +5,7 @@ import { commandAfter, next, type ReleaseCommand } from '../../../shared/recover
 import { isEnded, listReleases, openRelease, type ReleaseRecord } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { textOption } from '../options.ts';
+import { textOption, textsOption } from '../options.ts';
 import { shown } from '../output/printable.ts';
 import { begin as beginRelease } from '../release/begin.ts';
 import * as steps from '../release/steps.ts';
@@ -66,9 +66,18 @@ const accept = step(
   'accept',
   {
     summary: 'Asks `svc accept` about the new version, and keeps its evidence',
-    options: [{ flags: '--reason <text>', description: 'Accepts it by your word, with this reason' }],
+    options: [
+      { flags: '--settle <row=reason>', description: 'As of `svc accept`; may be repeated', isRepeated: true },
+      { flags: '--wait <duration>', description: 'As of `svc accept`' },
+      { flags: '--reason <text>', description: 'Accepts it by your word, with this reason' },
+    ],
   },
-  async (of, { options }) => steps.accept(of, textOption(options, 'reason')),
+  async (of, { options }) =>
+    steps.accept(of, {
+      reason: textOption(options, 'reason'),
+      settle: textsOption(options, 'settle'),
+      wait: textOption(options, 'wait'),
+    }),
 );
 
 const observe = step(

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { stableJson, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
 import { after } from '../../../shared/recovery/release-machine.ts';
 import type { ReleasedVersion, ReleaseRecord } from '../../../shared/recovery/release-record.ts';
-import { releaseFolder, writeRelease } from '../../../shared/recovery/release-record.ts';
+import { releaseFolder, windowOf, writeRelease } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { judgeRelease, readRestorePlan, restore, switchCode } from '../start/worker-entry.ts';
 import { treeOptions } from './begin.ts';
@@ -99,15 +99,27 @@ async function imageReady({ project }: SvcCaller, seconds: number) {
   return waitForReady(project, { timeoutMs: seconds * 1_000 });
 }
 
-/** Asks `svc accept`, whose evidence is kept beside the record. `reason`: an operator's word in place of it. */
-export async function accept(step: Step, reason: string | undefined): Promise<ReleaseRecord> {
+export interface Accepting {
+  /** An operator's word in place of the questions. */
+  readonly reason: string | undefined;
+  /** `--settle` and `--wait` of `svc accept`. */
+  readonly settle: readonly string[];
+  readonly wait: string | undefined;
+}
+
+/** Asks `svc accept`, whose evidence is kept beside the record. */
+export async function accept(step: Step, { reason, settle, wait }: Accepting): Promise<ReleaseRecord> {
   const { caller, record, say } = step;
   const file = join(releaseFolder(caller.project, record.name), 'acceptance.json');
   if (reason !== undefined) {
     writeFileAtomic(file, stableJson({ acceptedBy: step.actor, reason, at: new Date().toISOString() }));
     return stored(step, record, 'accepted');
   }
-  const args = ['accept'];
+  const args = [
+    'accept',
+    ...settle.flatMap((text) => ['--settle', text]),
+    ...(wait === undefined ? [] : ['--wait', wait]),
+  ];
   const answer = await askSvc(caller, args);
   if (answer.json !== undefined) writeFileAtomic(file, stableJson(answer.json));
   if (answer.code === 0) {
@@ -116,9 +128,9 @@ export async function accept(step: Step, reason: string | undefined): Promise<Re
   }
   throw new SvcError(
     'refused',
-    `the new version is not accepted: ${answer.notes.at(-1) ?? failedCall(args, answer).message}`,
+    `the new version is not accepted: ${answer.notes.at(-1)?.replace(/^not accepted: /, '') ?? failedCall(args, answer).message}`,
     {
-      hint: 'svc accept shows each row; svc release accept --reason "…" accepts it by your word; svc release rollback goes back',
+      hint: 'svc accept shows each row, --settle ROW=REASON settles an unknown; svc release accept --reason "…" accepts it by your word; svc release rollback goes back',
     },
   );
 }
@@ -135,15 +147,11 @@ export async function observe(step: Step, windowHours: number): Promise<ReleaseR
 
 /** Judges the window now; the record keeps the verdict. Undefined before it runs. */
 export async function judged({ caller, record }: Pick<Step, 'caller' | 'record'>): Promise<ReleaseRecord> {
-  const timeOf = (state: ReleaseRecord['state']): number | undefined => {
-    const at = record.steps.findLast((one) => one.state === state)?.at;
-    return at === undefined ? undefined : Date.parse(at);
-  };
-  const [begunAt, observedAt] = [timeOf('begun'), timeOf('observing')];
-  if (record.state !== 'observing' || begunAt === undefined || observedAt === undefined) return record;
+  const span = windowOf(record);
+  if (span === undefined) return record;
   const now = Date.now();
   const { project, context } = caller;
-  const verdict = await judgeRelease({ project, environment: context.env, begunAt, observedAt, now });
+  const verdict = await judgeRelease({ project, environment: context.env, ...span, now });
   const next = { ...record, verdict: { ...verdict, at: new Date(now).toISOString() } };
   writeRelease(project, next);
   return next;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import type { Acceptance } from '../../../shared/api/acceptance.ts';
 import { listReleases, type ReleaseRecord } from '../../../shared/recovery/release-record.ts';
 import { plugin, type ReleasedProject, releasedProject } from '../../support/process/released-project.ts';
 import { untilReady } from '../../support/svc-command.ts';
@@ -60,7 +61,7 @@ describe('a release', { timeout: 900_000 }, () => {
     assert.deepEqual(handled(shop), ['A m1']);
     assert.equal(git('rev-parse', 'HEAD'), commits.b);
     assert.equal(git('status', '--porcelain'), '');
-    await done(shop, 'release', 'accept', '--reason', 'tried by hand');
+    await done(shop, 'release', 'accept', '--settle', 'host=as planned');
     await done(shop, 'release', 'observe');
     await until(() => handled(shop).length === 3, { what: 'what was parked' });
     assert.deepEqual(handled(shop), ['A m1', 'B m2', 'B m3']);
@@ -87,6 +88,12 @@ describe('a release', { timeout: 900_000 }, () => {
     assert.equal(before?.commit, commits.a);
     assert.deepEqual(Object.keys(results ?? {}).sort(), ['build', 'install', 'migrate', 'once', 'test']);
     assert.equal(verdict?.verdict, 'unclear');
+    const acceptance = JSON.parse(project.read('.svc/releases/r1/acceptance.json')) as Acceptance;
+    assert.deepEqual(
+      acceptance.rows.map(({ answer }) => answer),
+      ['yes', 'yes', 'yes', 'yes', 'yes', 'yes'],
+    );
+    assert.equal(acceptance.facts.release?.commit, commits.b);
     assert.deepEqual(readdirSync(join(project.path, '.svc/releases/r1')).sort(), [
       'acceptance.json',
       'check.log',

@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadinessReport } from '../../../shared/api/readiness.ts';
 import type { IngressState } from '../../../shared/api/runtime.ts';
+import { judgeAcceptance } from '../../../shared/recovery/acceptance.ts';
 import { Secret } from '../../../shared/secret.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { KeptAnswer } from '../../../worker/http/answer/kept-answer.ts';
@@ -12,7 +13,9 @@ import type { HttpSettings } from '../../../worker/http/api/caller.ts';
 import type { EventGateway } from '../../../worker/http/api/events-api.ts';
 import type { HostApi } from '../../../worker/http/api/host-api.ts';
 import type { ItemStore } from '../../../worker/http/api/items-api.ts';
+import { ACCEPTANCE_FACTS } from '../recovery/acceptance-facts.ts';
 import { fakeJobs } from './fake-jobs.ts';
+import { CHECKPOINT, FAKE_RELEASES } from './fake-recovery.ts';
 import { fakeWorkroom } from './fake-workroom.ts';
 
 const WAITING_TASK = {
@@ -30,14 +33,12 @@ const WEBHOOK_ADDRESS = {
   registers: true,
 };
 
-const CHECKPOINT = {
-  name: 'c1',
-  createdAt: '2026-01-02T00:00:00.000Z',
-  bytes: 5,
-  level: 'made',
-  verifiedAt: null,
-  fault: null,
-} as const;
+const ACCEPTANCE = {
+  accepted: false,
+  id: null,
+  rows: judgeAcceptance(ACCEPTANCE_FACTS),
+  facts: ACCEPTANCE_FACTS,
+};
 
 export const FULL_TOKEN = 'full-token-0123456789abcdef';
 export const DEMO_TOKEN = 'demo-token-0123456789abcdef';
@@ -243,6 +244,14 @@ export function fakeHostPort({
       verify: async (_caller, name) => {
         calls.push(`checkpoints.verify ${name}`);
         return { name };
+      },
+    },
+    releases: FAKE_RELEASES,
+    acceptance: {
+      judge: async () => ACCEPTANCE,
+      accept: async () => {
+        calls.push('accept');
+        return ACCEPTANCE;
       },
     },
     webhooks: {

@@ -14,6 +14,7 @@ import { jobRuns } from './0012-job-runs.ts';
 import { workroom } from './0013-workroom.ts';
 import { workroomFiles } from './0014-workroom-files.ts';
 import { restores } from './0015-restores.ts';
+import { acceptances } from './0016-acceptances.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -40,4 +41,5 @@ export const MIGRATIONS: readonly Migration[] = [
   workroom,
   workroomFiles,
   restores,
+  acceptances,
 ];

@@ -1,6 +1,7 @@
 // The wire schemas by the names that routes and the OpenAPI document use.
 // Loaded with the first body or document, because TypeBox is slow to load. Type imports cost nothing.
 import type { Static } from 'typebox';
+import { acceptanceAskSchema, acceptanceSchema } from '../../../shared/api/acceptance.ts';
 import { chatMessagesSchema, chatPressSchema, chatSaySchema, chatTakenSchema } from '../../../shared/api/chat.ts';
 import {
   checkpointBegunSchema,
@@ -25,6 +26,7 @@ import { jobEntrySchema, jobRunsSchema, jobSchema, jobStartedSchema, jobsSchema 
 import { outboxItemSchema, outboxPageSchema } from '../../../shared/api/outbox.ts';
 import { problemSchema } from '../../../shared/api/problem.ts';
 import { readinessReportSchema } from '../../../shared/api/readiness.ts';
+import { releaseSchema, releasesSchema } from '../../../shared/api/recovery/release.ts';
 import {
   acceptedSchema,
   configSchema,
@@ -60,6 +62,8 @@ import {
 } from '../../../shared/api/workroom.ts';
 
 export const schemas = {
+  Acceptance: acceptanceSchema,
+  AcceptanceAsk: acceptanceAskSchema,
   Accepted: acceptedSchema,
   BulkDrop: bulkDropSchema,
   BulkReplay: bulkReplaySchema,
@@ -101,6 +105,8 @@ export const schemas = {
   Problem: problemSchema,
   ReadinessReport: readinessReportSchema,
   Ready: readySchema,
+  Release: releaseSchema,
+  Releases: releasesSchema,
   Reloaded: reloadedSchema,
   Echo: echoSchema,
   Replay: replaySchema,

@@ -1,6 +1,7 @@
 // The host as the HTTP interface sees it: one interface per feature. Routes contain no rules of their own.
 // Errors for clients are thrown as SvcError, whose code determines status and title.
 import type { IdempotencyStore } from '../answer/kept-answer.ts';
+import type { AcceptanceApi } from './acceptance-api.ts';
 import type { HttpSettings } from './caller.ts';
 import type { ChatApi } from './chat-api.ts';
 import type { CheckpointsApi } from './checkpoints-api.ts';
@@ -11,6 +12,7 @@ import type { FilesApi } from './files-api.ts';
 import type { IngressApi } from './ingress-api.ts';
 import type { ItemStore } from './items-api.ts';
 import type { JobsApi } from './jobs-api.ts';
+import type { ReleasesApi } from './releases-api.ts';
 import type { SystemApi } from './system-api.ts';
 import type { TaskControl } from './tasks-api.ts';
 import type { WebhookControl } from './webhooks-api.ts';
@@ -26,6 +28,8 @@ export interface HostApi {
   readonly endpoints: EndpointControl;
   readonly jobs: JobsApi;
   readonly checkpoints: CheckpointsApi;
+  readonly releases: ReleasesApi;
+  readonly acceptance: AcceptanceApi;
   readonly webhooks: WebhookControl;
   readonly tasks: TaskControl;
   readonly events: EventGateway;

@@ -103,7 +103,7 @@ async function walk(project: string, folder: string, without: readonly string[])
 }
 
 /** Undefined outside a repository, without git, and before the first commit. */
-async function readCommit(project: string): Promise<Commit | undefined> {
+export async function readCommit(project: string): Promise<Commit | undefined> {
   try {
     const id = (await git(project, ['rev-parse', '--verify', 'HEAD'])).trim();
     if (!/^[0-9a-f]{40,64}$/.test(id)) return undefined;
@@ -113,6 +113,13 @@ async function readCommit(project: string): Promise<Commit | undefined> {
     return undefined;
   }
 }
+
+/** Whether the project is the root of its repository. */
+export const isRepositoryRoot = async (project: string): Promise<boolean> =>
+  git(project, ['rev-parse', '--show-prefix']).then(
+    (prefix) => prefix.trim() === '',
+    () => false,
+  );
 
 const tracked = async (project: string): Promise<readonly string[]> =>
   (await git(project, ['ls-files', '-z'])).split('\0').filter((path) => path !== '');
