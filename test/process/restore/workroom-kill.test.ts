@@ -61,11 +61,17 @@ describe('a kill while the journal is written to its files', () => {
 });
 
 describe('a kill while words are erased', () => {
-  for (const point of ['workroom.synced', 'workroom.erase.written', 'workroom.erase.renamed', 'workroom.erase.placed'])
+  for (const point of [
+    'workroom.synced=kill',
+    'workroom.erase=kill',
+    'workroom.erase.written=kill',
+    'workroom.erase.renamed=kill',
+    'workroom.erase.placed=kill',
+  ])
     it(`at ${point} leaves their event with them, and the next start takes them out`, async (t) => {
       const { path } = temporaryProject(t);
       const { lines } = run(['fill', path]);
-      const { signal, stderr } = run(['erase', path, 'web-1'], `${point}=kill`);
+      const { signal, stderr } = run(['erase', path, 'web-1'], point);
       assert.equal(signal, 'SIGKILL', stderr);
 
       await assertWhole(t, path, lines);

@@ -10,23 +10,32 @@ const SLICE = 500;
 /** Quotes inside of a column are escaped, so these bytes stand nowhere else. */
 const MARK = '"kind":"text.erased"';
 
-/** The events of a segment's content that erased words. Lines that do not hold are left out. */
+/** The events of a segment's content that erased words. Lines that do not hold, or name no numbers, are left out: a proof tells them. */
 export function erasuresIn(content: Buffer): readonly WorkroomEventsTable[] {
   const found: WorkroomEventsTable[] = [];
   for (let at = content.indexOf(MARK); at >= 0; at = content.indexOf(MARK, at + 1)) {
     const record = readRecord(content, content.lastIndexOf(LF, at) + 1);
-    if (record.kind === 'whole') found.push(record.event);
+    if (record.kind === 'whole' && seqsIn(record.event) !== undefined) found.push(record.event);
   }
   return found;
+}
+
+function seqsIn({ data }: Pick<WorkroomEventsTable, 'data'>): readonly number[] | undefined {
+  try {
+    const { seqs } = JSON.parse(data) as { readonly seqs?: unknown };
+    return Array.isArray(seqs) ? (seqs as number[]) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Numbers of the events whose words are erased, with their streams. */
 export class ErasedWords {
   readonly #streams = new Map<number, string>();
 
-  add({ seq: erasedAt, stream, data }: WorkroomEventsTable): void {
-    const { seqs } = JSON.parse(data) as { readonly seqs?: readonly number[] };
-    for (const seq of seqs ?? []) if (seq < erasedAt) this.#streams.set(seq, stream);
+  add(event: WorkroomEventsTable): void {
+    const { seq: erasedAt, stream } = event;
+    for (const seq of seqsIn(event) ?? []) if (seq < erasedAt) this.#streams.set(seq, stream);
   }
 
   get seqs(): readonly number[] {
