@@ -3,7 +3,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { linkTarget } from '../../shared/config/checks/small-file.ts';
-import { CONFIG_FILE } from '../../shared/files/paths.ts';
+import { CONFIG_FILE, projectPaths } from '../../shared/files/paths.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 
 /** Throws `no_project` if the shell's folder was replaced, for example by a deployment. */
@@ -24,7 +24,7 @@ export function findProject(
   given: string | undefined,
   isOneToo: (folder: string) => boolean = () => false,
 ): string {
-  const isProject = (folder: string): boolean => holdsConfig(folder) || isOneToo(folder);
+  const isProject = (folder: string): boolean => holdsConfig(folder) || isInSwitch(folder) || isOneToo(folder);
   if (given !== undefined) {
     const folder = isAbsolute(given) ? resolve(given) : resolve(from(), given);
     if (!isProject(folder))
@@ -40,6 +40,9 @@ export function findProject(
       });
   }
 }
+
+/** A switch that was cut may have moved svc.config.yml, and the command that finishes it has to find the project. */
+const isInSwitch = (folder: string): boolean => existsSync(projectPaths(folder).pendingSwitch);
 
 /** A dangling link counts, so that its reader reports it and no parent folder is used instead. */
 export function holdsConfig(folder: string): boolean {

@@ -188,7 +188,8 @@ class Host implements App {
     const [state] = await Promise.all([...stored, loaded]);
     const projectId = await this.#parts.workroom.adopted(state.projectId);
     facts.state = { ...state, projectId };
-    if (state.isCopy) this.#log.warn({ epoch: state.epoch }, 'the database is a copy: events begin a new timeline');
+    if (state.isCopy)
+      this.#log.warn({ epoch: state.epoch }, 'the database was restored or copied: events begin a new timeline');
     core.projectId = projectId;
     facts.head = Math.max(facts.head, state.head);
     const starts = [...(await countStarts(core.reader)).values()];

@@ -192,7 +192,10 @@ async function agreeToLoss(context: CommandContext, record: ReleaseRecord, yes: 
   const { planLines } = await import('../output/restore-text.ts');
   const project = context.project();
   const request = { project, environment: context.env, name: record.restorePoint, carry: true, open: undefined };
-  for (const line of planLines(await readRestorePlan(request), Date.now())) context.print.text(line);
+  // What stays as it is after a restore, and the pause behind one, are not so here.
+  for (const line of planLines(await readRestorePlan(request), Date.now()))
+    if (!/^(?:now|THEN) /u.test(line)) context.print.text(line);
+  context.print.text('THEN         code, lockfile and configuration of before start, ingress as it was');
   if (!context.interactive || context.json)
     throw new SvcError('usage', 'work of the window is lost by a rollback: --yes agrees to it', {
       hint: `svc checkpoint restore ${record.restorePoint} --dry-run prints what is lost`,

@@ -17,6 +17,7 @@ import { askSvc, callSvc, failedCall, type SvcCaller } from './svc-call.ts';
 import { failedTree, lockfileOf, moveHead, nextTree, previousTree } from './tree.ts';
 
 const HOUR_MS = 3_600_000;
+const STAYS_PAUSED = 'ingress stays paused, as it was before the release; svc ingress resume opens it';
 
 export interface Step {
   readonly caller: SvcCaller;
@@ -137,11 +138,11 @@ export async function accept(step: Step, { reason, settle, wait }: Accepting): P
 
 /** Opens ingress: what was parked is handled, and the window begins. */
 export async function observe(step: Step, windowHours: number): Promise<ReleaseRecord> {
-  const { caller, record } = step;
+  const { record } = step;
   const windowUntil = new Date(Date.now() + windowHours * HOUR_MS).toISOString();
   // Written first: once ingress is open, work of the new version exists that a rollback would lose.
   const next = stored(step, { ...record, windowUntil }, 'observing');
-  if (!record.wasPaused) await callSvc(caller, ['ingress', 'resume']);
+  await reopen(step);
   return next;
 }
 
@@ -210,7 +211,7 @@ export async function rollbackByFormer({ caller, record }: Step): Promise<void> 
 }
 
 async function reopen({ caller, record, say }: Step): Promise<void> {
-  if (record.wasPaused) return say('ingress stays paused, as it was before the release');
+  if (record.wasPaused) return say(STAYS_PAUSED);
   // The svc of the project: the files of this command may have been moved.
   await callSvc(caller, ['ingress', 'resume'], { tree: caller.project });
   say('ingress is open: what came meanwhile is handled');

@@ -1,6 +1,6 @@
 // Which folder a command takes for its project.
 import assert from 'node:assert/strict';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { findProject } from '../../../supervisor/cli/project-lookup.ts';
@@ -28,6 +28,21 @@ describe('findProject', () => {
 
     assert.throws(() => findProject(() => '/', path), { code: 'no_project' });
     assert.throws(() => findProject(() => '/', join(path, 'package.json')), { code: 'no_project' });
+  });
+
+  it('takes a folder whose exchange of code was cut before its svc.config.yml came', (t) => {
+    const { path, paths, write } = temporaryProject(t, { config: null });
+    write('.svc/switch.json', '{}');
+
+    assert.equal(
+      findProject(() => join(path, '.svc'), undefined),
+      path,
+    );
+    assert.equal(
+      findProject(() => '/', path),
+      path,
+    );
+    assert.ok(existsSync(paths.pendingSwitch));
   });
 
   it('needs no working folder for one that is named whole', (t) => {
