@@ -81,7 +81,7 @@ export const treeOptions = ({ project, context: { env, signal } }: SvcCaller): T
   signal,
 });
 
-async function sourceOf(
+export async function sourceOf(
   { to, from, image }: Pick<BeginOptions, 'to' | 'from' | 'image'>,
   tree: TreeOptions,
 ): Promise<Source> {

@@ -11,7 +11,7 @@ import { releaseFolder, windowOf, writeRelease } from '../../../shared/recovery/
 import { SvcError } from '../../../shared/svc-error.ts';
 import { judgeRelease, readRestorePlan, restore, switchCode } from '../start/worker-entry.ts';
 import { treeOptions } from './begin.ts';
-import { checkTree, isChecked } from './check-tree.ts';
+import { checkRestorePoint, checkTree, isChecked, takeAhead } from './check-tree.ts';
 import { startHost, stopHost } from './owner.ts';
 import { askSvc, callSvc, failedCall, type SvcCaller } from './svc-call.ts';
 import { failedTree, lockfileOf, moveHead, nextTree, previousTree } from './tree.ts';
@@ -35,7 +35,10 @@ const stored = ({ caller, actor }: Step, record: ReleaseRecord, state: ReleaseRe
 export async function check(step: Step): Promise<ReleaseRecord> {
   const { caller, record, say } = step;
   if (record.source.kind === 'image') return checkImage(step);
-  const { results, tree, lockfile } = await checkTree(caller, record, say);
+  const ahead = takeAhead(caller.project, record);
+  if (ahead !== undefined) say('the tree was checked before, and is as it was');
+  const { results: checked, tree, lockfile } = ahead ?? (await checkTree(caller, record, say));
+  const results = { ...checked, ...(await checkRestorePoint(caller, record, say)) };
   const version: ReleasedVersion = {
     commit: record.source.kind === 'commit' ? record.source.value : null,
     lockfile,

@@ -63,6 +63,7 @@ const KNOWN: Readonly<Record<string, Step>> = {
   'svc inbox replay --help': {},
   'svc doctor': { before: running },
   'svc workroom verify': {},
+  'svc release check --to v1.4.0': { before: noRelease },
   'svc release begin --to v1.4.0': { before: noRelease },
   'svc release begin --from ../shop-next': { before: noRelease },
   'svc release begin --image': { before: noRelease, after: noRelease },
