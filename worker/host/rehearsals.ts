@@ -97,7 +97,12 @@ export class Rehearsals {
       ),
     );
     const request = { project, environment, name, carry: true, open: undefined };
-    return planInChild(request, AbortSignal.any([this.#stop.signal, late.signal])).finally(() => timer.cancel());
+    const stop = (): void => late.abort(this.#stop.signal.reason);
+    this.#stop.signal.addEventListener('abort', stop, { once: true });
+    return planInChild(request, late.signal).finally(() => {
+      timer.cancel();
+      this.#stop.signal.removeEventListener('abort', stop);
+    });
   }
 
   #due(): StoredCheckpoint | undefined {
