@@ -13,7 +13,7 @@ export const checkpointSchema = Type.Object(
     name: text,
     createdAt: nullableText,
     bytes: count,
-    /** `made`, `checked` or `rehearsed`: how far the last verification proved it. */
+    /** How far it is proven: `made`, `checked` or `rehearsed`. `failed`: its rehearsal found a fault; `damaged`: its files are wrong. */
     level: text,
     verifiedAt: nullableText,
     /** Why it cannot be relied on. */
@@ -82,3 +82,44 @@ export const checkpointVerifySchema = Type.Object(
 );
 
 export const checkpointBegunSchema = Type.Object({ name: text }, open);
+
+const stateSchema = Type.Object({ epoch: text, head: count, schema: count, project: text, journal: count }, open);
+const counts = (...names: readonly string[]) =>
+  Type.Object(Object.fromEntries(names.map((name) => [name, count])), open);
+const flag = Type.Boolean();
+
+/** What a restore would do. `null` where it cannot be told. */
+export const restorePlanSchema = Type.Object(
+  {
+    purpose: text,
+    name: text,
+    createdAt: text,
+    level: nullableText,
+    verifiedAt: nullableText,
+    made: orNull(Type.Object({ svc: text, commit: nullableText }, open)),
+    /** The state of the checkpoint. */
+    past: stateSchema,
+    /** The present state; null: there is none yet. */
+    now: orNull(stateSchema),
+    /** Why the present state cannot be read: nothing of it comes along. */
+    unreadable: nullableText,
+    isConfigSame: orNull(flag),
+    isLockfileSame: orNull(flag),
+    /** Names of secrets whose value has changed since. */
+    secrets: orNull(Type.Array(text)),
+    lost: orNull(
+      Type.Intersect([
+        counts('events', 'handled', 'plugins', 'jobs', 'tasks', 'sends'),
+        Type.Object({ journal: orNull(Type.Object({ from: count, to: count }, open)) }, open),
+      ]),
+    ),
+    /** Sends that went out since, by account. */
+    notUndone: orNull(Type.Object({ sends: Type.Record(text, count) }, open)),
+    comesAlong: orNull(counts('received', 'waitingSends', 'ids', 'endedItems', 'endedSends', 'tasks')),
+    open: orNull(counts('items', 'sends')),
+    bytes: count,
+    /** For `svc checkpoint restore --yes --plan`. Changes with the present state. */
+    digest: text,
+  },
+  open,
+);

@@ -89,7 +89,13 @@ export type WorkerMessage =
       readonly generation: number | null;
       readonly reasons: readonly string[];
     }
-  | { readonly type: 'stopping'; readonly code: number; readonly reason: string }
+  | {
+      readonly type: 'stopping';
+      readonly code: number;
+      readonly reason: string;
+      /** The worker has finished a pending switch at its start, so it ends before it is up. */
+      readonly switched?: boolean;
+    }
   /** Why this worker is about to exit, in one line. Shown with its exit. */
   | { readonly type: 'failure'; readonly message: string }
   /** Lines that the worker could not log before its exit. */

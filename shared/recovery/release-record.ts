@@ -2,12 +2,13 @@
 // and actor. It is written whole before a step is told as done, so a kill between two steps leaves the step before.
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { stableJson, writeFileAtomic } from '../files/atomic-file.ts';
 import { projectPaths } from '../files/paths.ts';
 import { loadAjv } from '../load-ajv.ts';
-import { SvcError } from '../svc-error.ts';
+import { coerceError, SvcError } from '../svc-error.ts';
 import { RELEASE_NAME } from './layout.ts';
 
 export const RELEASE_FORMAT = 'svc.release/1';
@@ -86,6 +87,9 @@ export type ReleaseRecord = Static<typeof releaseRecordSchema>;
 export const releaseFolder = (project: string, name: string): string => join(projectPaths(project).releasesDir, name);
 const recordFile = (project: string, name: string): string => join(releaseFolder(project, name), 'record.json');
 
+/** Compiled once: a running host reads a record each minute. */
+let checkRecord: ValidateFunction<ReleaseRecord> | undefined;
+
 /** Once it returns, the record is on disk. */
 export function writeRelease(project: string, record: ReleaseRecord): void {
   const file = recordFile(project, record.name);
@@ -98,8 +102,7 @@ export function readRelease(project: string, name: string): ReleaseRecord {
   const file = recordFile(project, name);
   if (!existsSync(file))
     throw new SvcError('not_found', `there is no release ${name}`, { hint: 'svc release history' });
-  const Ajv = loadAjv();
-  const isRecord = new Ajv({ strict: false }).compile(releaseRecordSchema);
+  const isRecord = (checkRecord ??= new (loadAjv())({ strict: false }).compile<ReleaseRecord>(releaseRecordSchema));
   let value: unknown;
   try {
     value = JSON.parse(readFileSync(file, 'utf8'));
@@ -117,14 +120,43 @@ const unreadable = (file: string, why: string, cause?: unknown): SvcError =>
     hint: 'Look at the file. A release whose record is lost is ended by removing its folder; its restore point stays.',
   });
 
-/** Every release, the oldest first. */
-export function listReleases(project: string): readonly ReleaseRecord[] {
+/** Names of all releases, the oldest first. */
+export function releaseNames(project: string): readonly string[] {
   const folder = projectPaths(project).releasesDir;
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((name) => RELEASE_NAME.test(name) && existsSync(recordFile(project, name)))
-    .sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)))
-    .map((name) => readRelease(project, name));
+    .sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
+}
+
+/** Every release, the oldest first. Throws `refused` for a record that cannot be read. */
+export const listReleases = (project: string): readonly ReleaseRecord[] =>
+  releaseNames(project).map((name) => readRelease(project, name));
+
+/** A release with its record, or why that cannot be read. */
+export interface StoredRelease {
+  readonly name: string;
+  readonly record?: ReleaseRecord;
+  readonly fault?: string;
+}
+
+/** Every release, the newest first. */
+export const storedReleases = (project: string): readonly StoredRelease[] =>
+  releaseNames(project)
+    .toReversed()
+    .map((name) => storedRelease(project, name));
+
+export function newestRelease(project: string): StoredRelease | undefined {
+  const name = releaseNames(project).at(-1);
+  return name === undefined ? undefined : storedRelease(project, name);
+}
+
+function storedRelease(project: string, name: string): StoredRelease {
+  try {
+    return { name, record: readRelease(project, name) };
+  } catch (error) {
+    return { name, fault: coerceError(error).message };
+  }
 }
 
 export const isEnded = ({ state }: Pick<ReleaseRecord, 'state'>): boolean =>
@@ -133,3 +165,18 @@ export const isEnded = ({ state }: Pick<ReleaseRecord, 'state'>): boolean =>
 /** The release that has not ended. There is at most one. */
 export const openRelease = (project: string): ReleaseRecord | undefined =>
   listReleases(project).find((record) => !isEnded(record));
+
+/** When a step was done last. */
+export function stepTime({ steps }: Pick<ReleaseRecord, 'steps'>, state: ReleaseState): number | undefined {
+  const at = steps.findLast((one) => one.state === state)?.at;
+  return at === undefined ? undefined : Date.parse(at);
+}
+
+/** The window that runs. Undefined before it and after an end. */
+export function windowOf(
+  record: Pick<ReleaseRecord, 'state' | 'steps'>,
+): { readonly begunAt: number; readonly observedAt: number } | undefined {
+  const [begunAt, observedAt] = [stepTime(record, 'begun'), stepTime(record, 'observing')];
+  if (record.state !== 'observing' || begunAt === undefined || observedAt === undefined) return undefined;
+  return { begunAt, observedAt };
+}

@@ -8,14 +8,18 @@ import type { MANIFEST_FORMAT, Manifest } from './manifest.ts';
 /** Its module loads TypeBox, which a command and a start need not. */
 const FORMAT: typeof MANIFEST_FORMAT = 'svc.checkpoint/1';
 
-export type Level = 'made' | 'checked' | 'rehearsed';
+/** How far it is proven. `damaged`: its files are wrong. `failed`: its files are right, and its rehearsal found a fault. */
+export type Level = 'made' | 'checked' | 'rehearsed' | 'failed' | 'damaged';
 
 /** `c12.verified.json`. */
 export interface Verification {
   /** RFC 3339, UTC. */
   readonly at: string;
-  readonly level: Exclude<Level, 'made'>;
+  /** How far the verification went. */
+  readonly level: 'checked' | 'rehearsed';
   readonly ok: boolean;
+  /** Whether a fault is of the checkpoint's own files. Left out: no. */
+  readonly isDamaged?: boolean;
   readonly ms: number;
   readonly svc: string;
   readonly faults: readonly string[];
@@ -30,9 +34,8 @@ export interface StoredCheckpoint {
   readonly verification: Verification | undefined;
   /** Of all parts, shared files included. 0 without a manifest. */
   readonly bytes: number;
-  /** `made` without a verification, and after one that failed. */
   readonly level: Level;
-  /** Why it cannot be relied on. */
+  /** Why it cannot be relied on; set with the levels `failed` and `damaged` alone. */
   readonly fault: string | undefined;
 }
 
@@ -74,9 +77,16 @@ function readStored(project: string, name: string): StoredCheckpoint {
     manifest,
     verification,
     bytes: manifest?.parts.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0,
-    level: verification?.ok === true && fault === undefined ? verification.level : 'made',
+    level: levelOf(manifest, verification),
     fault,
   };
+}
+
+function levelOf(manifest: Manifest | undefined, verification: Verification | undefined): Level {
+  if (manifest === undefined) return 'damaged';
+  if (verification === undefined) return 'made';
+  if (verification.ok) return verification.level;
+  return verification.isDamaged === true ? 'damaged' : 'failed';
 }
 
 export function readVerification(project: string, name: string): Verification | undefined {

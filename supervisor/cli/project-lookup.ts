@@ -1,6 +1,5 @@
 // Finds the project of a command: `--project DIR`, else the nearest parent folder with svc.config.yml.
 // Commands that show or stop a host also accept a folder without that file. The file may have been removed, and a parent would be another project.
-// A switch of code that was cut may have moved the file away: every command finds that project, so that one can finish the switch.
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { linkTarget } from '../../shared/config/checks/small-file.ts';
@@ -25,8 +24,7 @@ export function findProject(
   given: string | undefined,
   isOneToo: (folder: string) => boolean = () => false,
 ): string {
-  const isProject = (folder: string): boolean =>
-    holdsConfig(folder) || existsSync(projectPaths(folder).pendingSwitch) || isOneToo(folder);
+  const isProject = (folder: string): boolean => holdsConfig(folder) || isInSwitch(folder) || isOneToo(folder);
   if (given !== undefined) {
     const folder = isAbsolute(given) ? resolve(given) : resolve(from(), given);
     if (!isProject(folder))
@@ -42,6 +40,9 @@ export function findProject(
       });
   }
 }
+
+/** A switch that was cut may have moved svc.config.yml, and the command that finishes it has to find the project. */
+const isInSwitch = (folder: string): boolean => existsSync(projectPaths(folder).pendingSwitch);
 
 /** A dangling link counts, so that its reader reports it and no parent folder is used instead. */
 export function holdsConfig(folder: string): boolean {

@@ -1,8 +1,8 @@
 // Classifies the end of a worker. Pure. Depends on the exit code or signal, on a former `up`, and on a request to end.
 //
 //   EXIT-1  Exit codes 0 and 130 are intended ends. No worker is started after them.
-//   EXIT-2  Exit codes 51 and 75 request a restart, if the worker had been up or was asked to end. Otherwise they are crashes, so a restart loop is
-//           bounded.
+//   EXIT-2  Exit codes 51 and 75 request a restart, if the worker had been up or was asked to end. So does a 75 that a worker announced as the end
+//           of a switch before it was up. Otherwise they are crashes, so a restart loop is bounded.
 //   EXIT-3  Exit code 78 (invalid configuration) is final: the same configuration cannot succeed.
 //   EXIT-4  A worker that was asked to end counts as ended with the requested code. This also holds if it was killed, or if SIGTERM ended it early.
 //   EXIT-5  A failed spawn is a crash if it failed for lack of memory, processes or file descriptors. For any other reason it is final.

@@ -60,7 +60,13 @@ export type Event =
   /** A process that an earlier worker left behind also holds the listening socket. */
   | { readonly kind: 'address_shared'; readonly run: number; readonly detail: string }
   | { readonly kind: 'up' | 'progress' | 'heartbeat'; readonly run: number }
-  | { readonly kind: 'worker_stopping'; readonly run: number; readonly code: number }
+  /** `switched`: the worker has finished a pending switch at its start. */
+  | {
+      readonly kind: 'worker_stopping';
+      readonly run: number;
+      readonly code: number;
+      readonly switched?: boolean | undefined;
+    }
   | {
       readonly kind: 'exited';
       readonly run: number;

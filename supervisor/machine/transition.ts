@@ -5,7 +5,7 @@
 //  checking    | lock held; leaving failed   | clear, handover_failed → starting or deferred; stop, handed_over → stopped
 //              |                             | stuck → failed; before the first worker, if another owner runs one → stopped (1)
 //  starting    | spawn                       | up → running; exited → classified, or as stuck if another owner runs a worker
-//              |                             | stop, restart → draining; overdue → killed, then a crash
+//              |                             | stop, restart, a finished switch → draining; overdue → killed, then a crash
 //              |                             | spawn_failed → failed, or a crash if a retry may succeed
 //              |                             | address_taken (the start is taken back), address_shared → draining, killed, then failed
 //  running     | up                          | exited → classified; silence → hung; stop, restart, worker_stopping → draining
@@ -30,6 +30,9 @@
 //   MACHINE-6  `stop` leads to stopped from every state, whatever the worker does.
 //   MACHINE-7  The socket is released on failed, on stopped and on any end without a following worker. It is never released earlier.
 //   MACHINE-8  Exit codes 51 and 75 of a worker that was up never lead to failed.
+//   MACHINE-9  A worker that announced the end of a switch before it was up is no crash. With the budget spent it leads to failed, as a crash does,
+//              so a switch that is never over cannot restart for ever.
+import { EXIT } from '../../shared/process/exit-codes.ts';
 import { countedExit, exitReason, mayPass, type WorkerExit } from './exit-reason.ts';
 import { deadlineOf, type Event, hasRun, type Machine, type Moment, type State, type Step } from './machine.ts';
 import { onReplace, onRestart, onStart, onStop } from './requests.ts';
@@ -63,7 +66,7 @@ export function step(machine: Machine, event: Event, moment: Moment): Step {
         ? failAndKill(machine, event.detail, moment)
         : unchanged(machine);
     case 'worker_stopping':
-      return machine.state.kind === 'running'
+      return isDrainOfWorker(machine.state, event)
         ? drain(machine, { kind: 'worker', code: event.code }, moment)
         : unchanged(machine);
     case 'up':
@@ -120,6 +123,12 @@ function onSpawnFailed(machine: Machine, event: Extract<Event, { kind: 'spawn_fa
   return onExit(machine, { kind: 'exited', run, exit: { code: null, signal: null }, detail }, moment);
 }
 
+/** Before it is up, a worker is only believed that it ends after a switch (EXIT-2). */
+function isDrainOfWorker(state: State, { code, switched }: Extract<Event, { kind: 'worker_stopping' }>): boolean {
+  if (state.kind !== 'starting') return state.kind === 'running';
+  return !state.overdue && switched === true && code === EXIT.restartRequired;
+}
+
 /** The worker had only reported its address. The restart budget is for workers that end, so this start is taken back. */
 function onTaken(machine: Machine, detail: string, moment: Moment): Step {
   return failAndKill({ ...machine, window: takeBackStart(machine.window) }, detail, moment);
@@ -139,13 +148,16 @@ function onExit(machine: Machine, { exit, detail, beside }: Extract<Event, { kin
   if (state.kind === 'draining' && state.purpose.kind === 'fail')
     return failed(machine, state.purpose.failure, state.purpose.detail);
   const upAt = state.kind === 'starting' ? undefined : state.upAt;
-  switch (exitReason(meantExit(state, exit), upAt !== undefined)) {
+  const hasSwitched = state.kind === 'draining' && state.purpose.kind === 'worker' && upAt === undefined;
+  switch (exitReason(meantExit(state, exit), upAt !== undefined || hasSwitched)) {
     case 'stopped':
       return stopped(machine, 0);
     case 'config':
       return failed(machine, 'config', detail);
     case 'restart_requested':
     case 'restart_required':
+      if (hasSwitched && startsLeft(machine.window, moment.now, machine.limits) === 0)
+        return failed(machine, 'storm', detail);
       return begin(machine, moment);
     case 'crashed':
       if (state.kind === 'starting' && beside !== undefined) return onBeside(machine, beside);

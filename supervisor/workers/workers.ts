@@ -224,7 +224,7 @@ export class Workers {
         this.#host.dispatch({ kind: message.type, run }, () => message.type === 'up' && this.listening.listened());
         return;
       case 'stopping':
-        this.#host.dispatch({ kind: 'worker_stopping', run, code: message.code });
+        this.#host.dispatch({ kind: 'worker_stopping', run, code: message.code, switched: message.switched });
         return;
       case 'reloaded':
         this.#reloads.answered(message);

@@ -8,12 +8,14 @@
 //                   bare read: all columns of all events as objects by `iterate()`, in order. Beside it stands the cheapest proof there can be:
 //                   that read, and SHA-256 of the event and of the chain.
 //   ready           a host on that journal, from the start of its process, beside a host with 1,000 events. Needs the built host.
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Sqlite } from '../../shared/sqlite.ts';
 import { chainHash, digestOf } from '../../worker/workroom/journal/chain.ts';
 import { verifyDatabase } from '../../worker/workroom/journal/verify-database.ts';
+import { CLI } from '../support/process/built-svc.ts';
 import { Journal, RawJournal } from './load/journal-kit.ts';
 import type { Report } from './load/report.ts';
 import { median, startHost } from './load/support.ts';
@@ -23,6 +25,17 @@ const ROUNDS = 7;
 /** Events of a round. */
 const MEASURED = 2_100;
 const PROOFS = 3;
+
+interface Ready {
+  readonly isInFiles?: boolean;
+  /** The board and all that follows from the journal has to be made anew. */
+  readonly isDatabaseGone?: boolean;
+}
+const READY: readonly (readonly [string, Ready, number])[] = [
+  ['in the database', {}, 2_000],
+  ['in files', { isInFiles: true }, 2_000],
+  ['in files, the database gone', { isInFiles: true, isDatabaseGone: true }, 15_000],
+];
 
 export async function benchJournal(report: Report, events: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-journal-'));
@@ -45,15 +58,18 @@ export async function benchJournal(report: Report, events: number): Promise<void
     const total = events + ROUNDS * MEASURED;
     reportAppends(report, { total, groupSize: small.groupSize, us });
     proofs(report, large.file);
-    const [few, many] = [await readyMs(small.file), await readyMs(large.file)];
-    report.add({
-      name: `ready with ${total.toLocaleString('en')} events`,
-      value: many,
-      unit: 'ms',
-      baseline: { name: `with ${FEW + 2 * ROUNDS * MEASURED}`, value: few },
-      ratio: many / few,
-      goal: { text: '<= 2 s', met: many <= 2_000 },
-    });
+    const few = await readyMs(small.file);
+    for (const [name, how, goalMs] of READY) {
+      const ms = await readyMs(large.file, how);
+      report.add({
+        name: `ready with ${total.toLocaleString('en')} events, ${name}`,
+        value: ms,
+        unit: 'ms',
+        baseline: { name: `with ${FEW + 2 * ROUNDS * MEASURED}`, value: few },
+        ratio: ms / few,
+        goal: { text: `<= ${goalMs / 1_000} s`, met: ms <= goalMs },
+      });
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -146,12 +162,20 @@ function proofs(report: Report, file: string): void {
   }
 }
 
-/** A host takes the database over, with the note beside it. */
-async function readyMs(file: string): Promise<number> {
-  const host = await startHost(['  work: {}'], ['host:', '  kind: workroom'], {
+/** A host starts over a copy of the database, with the note beside it. */
+async function readyMs(file: string, { isInFiles = false, isDatabaseGone = false }: Ready = {}): Promise<number> {
+  const config = ['host:', '  kind: workroom', ...(isInFiles ? ['workroom:', '  store: file'] : [])];
+  const host = await startHost(['  work: {}'], config, {
     prepare: (folder) => {
-      mkdirSync(join(folder, '.svc'), { mode: 0o700 });
-      for (const name of readdirSync(dirname(file))) renameSync(join(dirname(file), name), join(folder, '.svc', name));
+      const state = join(folder, '.svc');
+      cpSync(dirname(file), state, { recursive: true });
+      chmodSync(state, 0o700);
+      if (isInFiles)
+        execFileSync(process.execPath, [CLI, 'workroom', 'convert', '--to', 'file', '--project', folder], {
+          stdio: 'ignore',
+        });
+      if (isDatabaseGone)
+        for (const name of readdirSync(state).filter((one) => one.startsWith('data.sqlite'))) rmSync(join(state, name));
     },
   });
   await host.stop();

@@ -80,7 +80,13 @@ describe('the page of keys', () => {
 
 describe('the page of metrics', () => {
   it('names each metric of the host, and no other', () => {
-    const source = ['metrics.ts', 'job-metrics.ts', 'workroom-metrics.ts', 'checkpoint-metrics.ts']
+    const source = [
+      'metrics.ts',
+      'job-metrics.ts',
+      'workroom-metrics.ts',
+      'checkpoint-metrics.ts',
+      'release-metrics.ts',
+    ]
       .map((name) => read(`worker/metrics/${name}`))
       .join('\n');
     const there = new Set([...source.matchAll(/'(svc_[a-z_]+)'/g)].map(([, name = '']) => name));

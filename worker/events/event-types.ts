@@ -138,6 +138,10 @@ export const EVENT_TYPES = {
   'checkpoint.verified': kind(1, { name: text, level: text, ok: flag, ms: count }, ['name', 'level', 'ok', 'ms']),
   'checkpoint.pruned': kind(1, { name: text }, ['name']),
 
+  // releases: a step that a command did, told by the host that serves; `from` is null for the first
+  'release.changed': kind(1, { release: text, from: orNull(text), to: text }, ['release', 'from', 'to']),
+  'release.judged': kind(1, { release: text, verdict: text, signal: text }, ['release', 'verdict']),
+
   'task.scheduled': kind(1, { task: text, capability: text, at: text }, ['capability', 'at']),
   'task.cancelled': kind(1, { task: text, capability: text }, ['capability']),
 

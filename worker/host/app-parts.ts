@@ -33,6 +33,7 @@ import type { Jobs } from '../jobs/jobs.ts';
 import { checkpointMetrics } from '../metrics/checkpoint-metrics.ts';
 import { jobMetrics } from '../metrics/job-metrics.ts';
 import { createMetrics, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
+import { releaseMetrics } from '../metrics/release-metrics.ts';
 import { readStoredFigures } from '../metrics/stored-figures.ts';
 import { workroomMetrics } from '../metrics/workroom-metrics.ts';
 import { expireGone } from '../outbox/expire-gone.ts';
@@ -43,6 +44,7 @@ import { NextCode } from '../runtime/loading/next-code.ts';
 import type { AppOptions } from './app-options.ts';
 import { Housekeeping, type KeepFor } from './housekeeping.ts';
 import { createJobs } from './jobs.ts';
+import { ReleasesHost } from './recovery/releases.ts';
 import { RecoveryHost } from './recovery.ts';
 import { WorkroomHost } from './workroom.ts';
 
@@ -87,6 +89,7 @@ export class Parts {
   readonly nextCode: NextCode;
   readonly workroom: WorkroomHost;
   readonly recovery: RecoveryHost;
+  readonly releases: ReleasesHost;
   readonly file: string;
 
   constructor(options: AppOptions, onDatabase: (state: DatabaseState) => void) {
@@ -119,6 +122,11 @@ export class Parts {
     this.engine = this.#makeEngine();
     this.jobs = createJobs(this.core, this.engine, { project, workroom: () => this.workroom.api });
     this.recovery = this.#makeRecovery();
+    this.releases = new ReleasesHost({
+      core: this.core,
+      project,
+      required: () => this.engine.runtime.loaded.config.http.readiness.endpoints,
+    });
     this.readiness = this.#makeReadiness();
     this.disk = this.#makeDiskBudget();
     this.housekeeping = this.#makeHousekeeping();
@@ -128,6 +136,7 @@ export class Parts {
       this.facts.state === undefined ? undefined : this.workroom.figures(),
     );
     checkpointMetrics(this.metrics.registry, () => this.recovery.figures());
+    releaseMetrics(this.metrics.registry, () => this.releases.figures());
     this.pluginMetrics = new PluginMetrics(this.metrics.registry);
   }
 

@@ -113,6 +113,7 @@ class Host implements App {
       requestRestart: (caller, keep) => requestRestart(this.#parts, caller.actor, keep),
       jobs: jobsApi(this.#parts),
       checkpoints: this.#parts.recovery.api,
+      releases: this.#parts.releases.api,
       acceptance: lazyAcceptance(this.#parts),
       ingress: createIngressApi(engine, this.#parts.jobs),
       sandbox: { arrival: sandboxArrival, press: sandboxPress, conversation: conversationId, view: chatView },
@@ -187,7 +188,8 @@ class Host implements App {
     const [state] = await Promise.all([...stored, loaded]);
     const projectId = await this.#parts.workroom.adopted(state.projectId);
     facts.state = { ...state, projectId };
-    if (state.isCopy) this.#log.warn({ epoch: state.epoch }, 'the database is a copy: events begin a new timeline');
+    if (state.isCopy)
+      this.#log.warn({ epoch: state.epoch }, 'the database was restored or copied: events begin a new timeline');
     core.projectId = projectId;
     facts.head = Math.max(facts.head, state.head);
     const starts = [...(await countStarts(core.reader)).values()];
@@ -201,6 +203,7 @@ class Host implements App {
     housekeeping.start();
     this.#parts.workroom.start();
     this.#parts.recovery.start();
+    this.#parts.releases.start();
     void this.#parts.media.removeHalves();
     if (this.#isUp) this.#run();
   }
@@ -272,6 +275,7 @@ class Host implements App {
     await step('http', left('http'), async () => this.#http.drain(left('http')));
     await step('jobs', left('event'), () => this.#parts.jobs.stop());
     await step('checkpoint', left('event'), () => this.#parts.recovery.stop());
+    await step('release', left('event'), () => this.#parts.releases.stop());
     await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cutOf(what, count).forEach(add)));
     for (const part of [housekeeping, facts.retention, disk]) part?.stop();
     await step('workroom', left('accounts'), () => this.#parts.workroom.stop());

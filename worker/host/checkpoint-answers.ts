@@ -12,7 +12,7 @@ export function shownOf(
     bytes,
     level,
     verifiedAt: verification?.at ?? null,
-    fault: fault === undefined ? null : texts ? fault : 'damaged',
+    fault: fault === undefined ? null : texts ? fault : level,
     ...(texts ? { reason: manifest?.reason ?? null } : {}),
   };
 }

@@ -13,6 +13,7 @@ import type { EventGateway } from '../http/api/events-api.ts';
 import type { HostApi } from '../http/api/host-api.ts';
 import type { IngressApi } from '../http/api/ingress-api.ts';
 import type { JobsApi } from '../http/api/jobs-api.ts';
+import type { ReleasesApi } from '../http/api/releases-api.ts';
 import type { SystemApi } from '../http/api/system-api.ts';
 import { createInboxAdmin } from '../inbox/inbox-admin.ts';
 import { createIdempotency } from '../ingress/idempotency.ts';
@@ -48,6 +49,7 @@ export interface HostApiDeps {
   readonly workroom: WorkroomHost;
   readonly jobs: JobsApi;
   readonly checkpoints: CheckpointsApi;
+  readonly releases: ReleasesApi;
   readonly acceptance: AcceptanceApi;
   readonly ingress: IngressApi;
 }
@@ -144,6 +146,7 @@ export function createHostApi(deps: HostApiDeps): HostApi {
     tasks: createTaskControl(core),
     jobs: deps.jobs,
     checkpoints: deps.checkpoints,
+    releases: deps.releases,
     acceptance: deps.acceptance,
     endpoints: createEndpointControl(core, engine.endpoints),
     webhooks: createWebhookControl({

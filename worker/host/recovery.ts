@@ -103,6 +103,7 @@ export class RecoveryHost {
     },
     create: (caller: Caller, { reason }) =>
       this.#begin({ actor: caller.actor, reason }).begun.then((name) => ({ name })),
+    plan: (name) => this.#rehearsals.plan(name),
     verify: async (caller: Caller, name, { quick }) => this.#rehearsals.begin({ name, quick, actor: caller.actor }),
   };
 

@@ -1,5 +1,5 @@
-// Verifications of checkpoints by the running host: when asked for, and of the newest each `recovery.verifyDays`. One at a time, in a process of
-// its own.
+// Verifications of checkpoints by the running host: when asked for, and of the newest each `recovery.verifyDays`. And plans of a restore. One of each
+// at a time, in a process of its own.
 import { CHECKPOINT_NAME } from '../../shared/recovery/layout.ts';
 import {
   type StoredCheckpoint,
@@ -9,6 +9,7 @@ import {
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import type { NewEvent } from '../events/event-types.ts';
+import type { RestorePlan } from '../recovery/restore/plan.ts';
 import type { VerifiedCheckpoint } from '../recovery/verify/verify-checkpoint.ts';
 
 export interface RehearsalDeps {
@@ -28,12 +29,14 @@ interface Asked {
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
+const PLAN_MS = 120_000;
 
 export class Rehearsals {
   readonly #deps: RehearsalDeps;
   readonly #stop = new AbortController();
   /** Ends with the one that is under way. Never rejects. */
   #running: Promise<void> | undefined;
+  #planning: Promise<RestorePlan> | undefined;
   #retryAt = 0;
 
   constructor(deps: RehearsalDeps) {
@@ -42,8 +45,7 @@ export class Rehearsals {
 
   /** Begins one; the event `checkpoint.verified` tells its end. Throws `not_found`, and `conflict` while one is under way. */
   begin(asked: Asked): { readonly name: string } {
-    const isThere = CHECKPOINT_NAME.test(asked.name) && storedCheckpoint(this.#deps.project, asked.name) !== undefined;
-    if (!isThere) throw new SvcError('not_found', 'there is no checkpoint of this name');
+    this.#refuseUnknown(asked.name);
     if (this.#running !== undefined)
       throw new SvcError('conflict', 'a checkpoint is being verified: one at a time', {
         hint: 'the event checkpoint.verified tells its end',
@@ -52,6 +54,17 @@ export class Rehearsals {
       this.#running = undefined;
     });
     return { name: asked.name };
+  }
+
+  /** What `svc checkpoint restore` would do now. Changes nothing. Throws as the command does, and `conflict` while another one is made. */
+  async plan(name: string): Promise<RestorePlan> {
+    this.#refuseUnknown(name);
+    if (this.#planning !== undefined)
+      throw new SvcError('conflict', 'a restore is being planned: one at a time', { hint: 'ask again' });
+    this.#planning = this.#plan(name).finally(() => {
+      this.#planning = undefined;
+    });
+    return this.#planning;
   }
 
   /** Verifies the newest if none was rehearsed for so many days. Called each hour at least. */
@@ -64,7 +77,32 @@ export class Rehearsals {
   /** Gives up the one that is under way. */
   async stop(): Promise<void> {
     this.#stop.abort(new SvcError('draining', 'the host is stopping'));
-    await this.#running;
+    await Promise.allSettled([this.#running, this.#planning]);
+  }
+
+  #refuseUnknown(name: string): void {
+    const isThere = CHECKPOINT_NAME.test(name) && storedCheckpoint(this.#deps.project, name) !== undefined;
+    if (!isThere) throw new SvcError('not_found', 'there is no checkpoint of this name');
+  }
+
+  async #plan(name: string): Promise<RestorePlan> {
+    const { core, project, environment } = this.#deps;
+    const { planInChild } = await import('../recovery/in-child.ts');
+    const late = new AbortController();
+    const timer = core.clock.after(PLAN_MS, () =>
+      late.abort(
+        new SvcError('timeout', `the restore of ${name} was not planned within ${PLAN_MS / 1_000} s`, {
+          hint: `svc checkpoint restore ${name} --dry-run takes as long as it needs`,
+        }),
+      ),
+    );
+    const request = { project, environment, name, carry: true, open: undefined };
+    const stop = (): void => late.abort(this.#stop.signal.reason);
+    this.#stop.signal.addEventListener('abort', stop, { once: true });
+    return planInChild(request, late.signal).finally(() => {
+      timer.cancel();
+      this.#stop.signal.removeEventListener('abort', stop);
+    });
   }
 
   #due(): StoredCheckpoint | undefined {
@@ -85,7 +123,7 @@ export class Rehearsals {
     const { core, project, environment, tell } = this.#deps;
     let result: VerifiedCheckpoint;
     try {
-      const { verifyInChild } = await import('../recovery/verify/in-child.ts');
+      const { verifyInChild } = await import('../recovery/in-child.ts');
       result = await verifyInChild({ project, environment, name, quick }, this.#stop.signal);
     } catch (error) {
       this.#retryAt = core.clock.now() + HOUR_MS;

@@ -1,26 +1,27 @@
-// A process that verifies a checkpoint for the running worker: a rehearsal loads code of plugins and reads the whole database, which would hold up
-// a host. Secrets come over IPC alone. The process ends with its parent.
+// A process that verifies a checkpoint, or plans a restore, for the running worker: a rehearsal loads code of plugins, and both read whole databases,
+// which would hold up a host. Secrets come over IPC alone. The process ends with its parent.
 import { constants, setPriority } from 'node:os';
 import { refuseExit } from '../../shared/process/exit-guard.ts';
 import { coerceError } from '../../shared/svc-error.ts';
-import type { FromVerify, ToVerify } from '../recovery/verify/in-child.ts';
-import { verifyCheckpoint } from '../task.ts';
+import type { FromChild, ToChild } from '../recovery/in-child.ts';
+import { readRestorePlan, verifyCheckpoint } from '../task.ts';
 
 const allowExit = refuseExit();
 process.umask(0o077);
 process.once('disconnect', end);
-process.once('message', (question) => void verify(question as ToVerify).then(tell));
+process.once('message', (question) => void answer(question as ToChild).then(tell));
 
-async function verify(question: ToVerify): Promise<FromVerify> {
+async function answer({ kind, options }: ToChild): Promise<FromChild> {
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   try {
-    return { kind: 'done', result: await verifyCheckpoint({ ...question, end: endBusy }) };
+    if (kind === 'plan') return { kind: 'done', result: await readRestorePlan(options) };
+    return { kind: 'done', result: await verifyCheckpoint({ ...options, end: endBusy }) };
   } catch (error) {
     return refusal(error);
   }
 }
 
-const tell = (answer: FromVerify): void => void process.send?.(answer);
+const tell = (answer: FromChild): void => void process.send?.(answer);
 
 /** Called from within code that blocks the thread, so nothing else runs after it. */
 function endBusy(error: unknown): void {
@@ -28,7 +29,7 @@ function endBusy(error: unknown): void {
   end();
 }
 
-function refusal(error: unknown): FromVerify {
+function refusal(error: unknown): FromChild {
   const { code, message, hint } = coerceError(error);
   return { kind: 'refused', code, message, hint };
 }

@@ -162,7 +162,7 @@ class Worker {
     const { purpose = 'restore', names = {} } = finishSwitch(project) ?? {};
     const reason = `a ${purpose} is finished: the next start has the new state`;
     this.#log.logger.warn({ purpose, ...names }, reason);
-    this.#link?.send({ type: 'stopping', code: EXIT.restartRequired, reason });
+    this.#link?.send({ type: 'stopping', code: EXIT.restartRequired, reason, switched: true });
     this.owned.ended(EXIT.restartRequired);
     this.#end(EXIT.restartRequired, reason);
   }

@@ -8,7 +8,7 @@ import type { WorkroomApi } from '../http/api/workroom-api.ts';
 import { parseCommand } from './board/commands.ts';
 import { endsOf } from './board/decide-blockers.ts';
 import { type Actor, type Item, type ItemState, openBlockers, stateOf } from './board/model.ts';
-import { type ErasedTarget, erasableDatabase, erase } from './erase.ts';
+import { type ErasedTarget, erasableOf, erase } from './erase.ts';
 import { readCounts } from './figures.ts';
 import { makeJoinCode } from './join-codes.ts';
 import type { JournalSource } from './journal/journal.ts';
@@ -106,12 +106,8 @@ export function createWorkroomAdmin(deps: AdminDeps): WorkroomApi {
     },
     async erase({ actor }, { item, member }) {
       const target = erasedTarget(item, member);
-      if (source.store === 'file')
-        throw new SvcError('refused', 'words cannot be erased in a journal that is kept in files', {
-          hint: 'stop the host, svc workroom convert --to database, then erase; convert --to file moves the journal back',
-        });
       const command = { id: `erase/${uuidv7(core.clock.now())}`, cause: null };
-      const journal = erasableDatabase(reader);
+      const journal = erasableOf(source, reader);
       return erase({ core, workroom, journal, actor: operatorActor(actor), command }, target);
     },
     verify,

@@ -3,7 +3,8 @@
 //   ERASE-1  Of a stream everything is one unit: its texts are gone, its catalog row is folded anew, and its event `text.erased` names the numbers.
 //   ERASE-2  A proof takes a missing text as right only where a later `text.erased` of the stream names its event.
 //   ERASE-3  Words are overwritten before their row shrinks, so that no free byte of the row keeps them.
-//   ERASE-4  Nothing is told as erased where the journal is kept elsewhere: a stream without its events is refused.
+//   ERASE-4  Nothing is told as erased where the journal is kept elsewhere: a stream without its events is refused. In files the words go after
+//            the unit (CLEAR-1), and the answer comes after that.
 //   ERASE-5  A member's words may lie in many streams: a kill leaves some of them. The same command again erases the rest.
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
@@ -12,8 +13,11 @@ import { sql } from '../database/statement.ts';
 import type { WorkroomEventsTable } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
 import { type Actor, type Fact, itemStream, TEAM, type View } from './board/model.ts';
+import { noteErased } from './files/clear-words.ts';
+import { FileJournal } from './files/file-journal.ts';
 import { GUARD } from './journal/append.ts';
 import { type Entity, evolve } from './journal/catalog-rows.ts';
+import type { JournalSource } from './journal/journal.ts';
 import { type CommandIdentity, factOf } from './journal/journal-event.ts';
 import { readView } from './read-catalog.ts';
 import type { Workroom } from './workroom.ts';
@@ -38,7 +42,13 @@ export interface Erasable {
   /** Events with words of a member: what they wrote, and their accounts. */
   eventsOf(member: string): Promise<readonly Pick<WorkroomEventsTable, 'seq' | 'stream'>[]>;
   clear(seqs: readonly number[]): readonly Statement[];
+  /** Ends what the statements have begun, of erasures too that were cut off. */
+  finish(): Promise<void>;
 }
+
+/** Of the store that the journal is in. */
+export const erasableOf = (journal: JournalSource, reader: Reader): Erasable =>
+  journal instanceof FileJournal ? erasableFiles(journal) : erasableDatabase(reader);
 
 export interface Erasing {
   readonly core: Pick<Core, 'reader' | 'clock'>;
@@ -50,10 +60,12 @@ export interface Erasing {
 
 /** Throws `not_found`, and `command_refused` for a stream that takes no event. */
 export async function erase(of: Erasing, target: ErasedTarget): Promise<Erased> {
+  await of.journal.finish();
   const found = await ('item' in target ? wordsOfItem(of, target.item) : wordsOfMember(of, target.member));
   const streams = [...found];
   for (let from = 0; from < streams.length; from += STREAMS)
     await eraseSlice(of, streams.slice(from, from + STREAMS), from / STREAMS);
+  await of.journal.finish();
   return { streams: streams.length, events: streams.reduce((sum, [, seqs]) => sum + seqs.length, 0) };
 }
 
@@ -86,8 +98,8 @@ async function wholeStream(
 ): Promise<readonly WorkroomEventsTable[]> {
   const rows = await journal.events(stream);
   if (rows.length >= version) return rows;
-  throw new SvcError('refused', `nothing was erased: the events of ${stream} are not all in the database`, {
-    hint: 'a journal in files is erased in after svc workroom convert --to database; svc workroom verify tells what is missing',
+  throw new SvcError('refused', `nothing was erased: the events of ${stream} are not all in the journal`, {
+    hint: 'svc workroom verify tells what is missing',
   });
 }
 
@@ -163,8 +175,36 @@ const blankCatalog = (stream: string): Statement => ({
   guard: GUARD,
 });
 
+/** The journal in files. */
+function erasableFiles(journal: FileJournal): Erasable {
+  return {
+    async events(stream) {
+      const all: WorkroomEventsTable[] = [];
+      for await (const rows of slicesOf(journal, stream)) all.push(...rows);
+      return all;
+    },
+    async eventsOf(member) {
+      const found: Pick<WorkroomEventsTable, 'seq' | 'stream'>[] = [];
+      for await (const rows of slicesOf(journal)) found.push(...wordsOf(rows, member));
+      return found;
+    },
+    clear: (seqs) => [noteErased(seqs)],
+    finish: () => journal.clearErased(),
+  };
+}
+
+async function* slicesOf(journal: JournalSource, stream?: string): AsyncGenerator<readonly WorkroomEventsTable[]> {
+  for (let after = 0; ; ) {
+    const rows = await journal.slice({ after, limit: SLICE, stream });
+    yield rows;
+    if (rows.length < SLICE) return;
+    after = rows.at(-1)?.seq ?? after;
+    await turns(1);
+  }
+}
+
 /** The journal in the database. */
-export const erasableDatabase = (reader: Reader): Erasable => ({
+const erasableDatabase = (reader: Reader): Erasable => ({
   async events(stream) {
     const all: WorkroomEventsTable[] = [];
     for (;;) {
@@ -194,8 +234,7 @@ export const erasableDatabase = (reader: Reader): Erasable => ({
           .orderBy('seq'),
       );
       if (rows.length === 0) return found;
-      for (const row of rows)
-        if (row.texts !== null && isOf(row, member)) found.push({ seq: row.seq, stream: row.stream });
+      found.push(...wordsOf(rows, member));
       await turns(1);
     }
   },
@@ -203,7 +242,13 @@ export const erasableDatabase = (reader: Reader): Erasable => ({
     { sql: BLANK_TEXTS, parameters: [JSON.stringify(seqs)], expect: seqs.length, guard: GUARD },
     { sql: CLEAR_TEXTS, parameters: [JSON.stringify(seqs)], expect: seqs.length, guard: GUARD },
   ],
+  finish: () => Promise.resolve(),
 });
+
+type Written = Pick<WorkroomEventsTable, 'seq' | 'kind' | 'stream' | 'actor' | 'data' | 'texts'>;
+
+const wordsOf = (rows: readonly Written[], member: string): Pick<WorkroomEventsTable, 'seq' | 'stream'>[] =>
+  rows.flatMap((row) => (row.texts !== null && isOf(row, member) ? [{ seq: row.seq, stream: row.stream }] : []));
 
 /** Whether the words of an event are of this member. */
 export function isOf(

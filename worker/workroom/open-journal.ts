@@ -4,11 +4,14 @@ import type { Core } from '../core/core.ts';
 import { commitOrThrow } from '../core/core.ts';
 import { turns } from '../core/turns.ts';
 import { readMeta, writeMeta } from '../database/project-state.ts';
-import { sql } from '../database/statement.ts';
+import { sql, statement } from '../database/statement.ts';
 import type { Statement } from '../database/unit.ts';
 import type { Reminding } from './board/due-times.ts';
-import { FileJournal, takeOut } from './files/file-journal.ts';
+import { noteErased } from './files/clear-words.ts';
+import { findWordsLeft } from './files/erasures.ts';
+import { FileJournal } from './files/file-journal.ts';
 import { openFiles, projectOf } from './files/open-files.ts';
+import { takeOut } from './files/places.ts';
 import { listSegments, placedAfter } from './files/segments.ts';
 import { DatabaseJournal, type Journal, type JournalStore } from './journal/journal.ts';
 import { rebuild } from './journal/rebuild.ts';
@@ -114,7 +117,10 @@ async function openInFiles({ core, reminding, folder, catalogFile, sealedBytes }
   const journal = new FileJournal({ core, folder, catalogFile, tail, ...more });
   if (holdMore || (tail.seq > 0 && (await isWithoutCatalog(core)))) {
     const lastSeq = Math.max(tail.seq, head.seq);
-    await rebuild({ core, source: journal, reminding, lastSeq, pause: () => turns(1) });
+    // An older database knows neither words that were erased since nor where the lines lie now.
+    const left = await findWordsLeft(folder);
+    const anew = [statement(sql.deleteFrom('workroom_places')), ...(left.length === 0 ? [] : [noteErased(left)])];
+    await rebuild({ core, source: journal, reminding, lastSeq, pause: () => turns(1), more: anew });
   }
   await placeAll(core, folder);
   await noteStore(core, 'file', [{ sql: KEEP_OUT, parameters: [] }]);

@@ -10,7 +10,8 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { textOption, textsOption } from '../options.ts';
 import { shown } from '../output/printable.ts';
-import { begin as beginRelease } from '../release/begin.ts';
+import { begin as beginRelease, sourceOf, treeOptions } from '../release/begin.ts';
+import { checkAhead } from '../release/check-tree.ts';
 import * as steps from '../release/steps.ts';
 
 type Options = Readonly<Record<string, unknown>>;
@@ -41,7 +42,41 @@ const begin: Command = {
   },
 };
 
-const check = step('check', { summary: 'Installs, builds and tries the new code beside the running one' }, steps.check);
+const checkOpen = step(
+  'check',
+  {
+    summary: 'Installs, builds and tries the new code beside the running one',
+    options: [
+      {
+        flags: '--to <commit>',
+        description: 'Before begin: checks this commit, so that ingress is paused for seconds',
+      },
+      { flags: '--from <folder>', description: 'Before begin: the same for a folder' },
+    ],
+  },
+  steps.check,
+);
+const check: Command = {
+  ...checkOpen,
+  examples: ['svc release check --to v1.4.0', 'svc release check'],
+  async run(context, args, options) {
+    const [to, from] = [textOption(options, 'to'), textOption(options, 'from')];
+    if (to === undefined && from === undefined) return checkOpen.run(context, args, options);
+    const project = context.project();
+    const open = openRelease(project);
+    if (open !== undefined)
+      throw new SvcError('conflict', `release ${open.name} is ${open.state}`, {
+        hint: 'svc release check, without a source',
+      });
+    const caller = { project, context };
+    const source = await sourceOf({ to, from, image: false }, treeOptions(caller));
+    const checked = await checkAhead(caller, source, (line) => context.print.text(line));
+    if (context.json) context.print.json(checked);
+    const given = source.kind === 'commit' ? `--to ${source.value.slice(0, 12)}` : `--from ${from ?? ''}`;
+    context.print.text(context.print.color.dim(`next: svc release begin ${given}`));
+    return EXIT.ok;
+  },
+};
 
 const start = step(
   'start',
@@ -198,7 +233,10 @@ async function agreeToLoss(context: CommandContext, record: ReleaseRecord, yes: 
   const { planLines } = await import('../output/restore-text.ts');
   const project = context.project();
   const request = { project, environment: context.env, name: record.restorePoint, carry: true, open: undefined };
-  for (const line of planLines(await readRestorePlan(request), Date.now())) context.print.text(line);
+  // What stays as it is after a restore, and the pause behind one, are not so here.
+  for (const line of planLines(await readRestorePlan(request), Date.now()))
+    if (!/^(?:now|THEN) /u.test(line)) context.print.text(line);
+  context.print.text('THEN         code, lockfile and configuration of before start, ingress as it was');
   if (!context.interactive || context.json)
     throw new SvcError('usage', 'work of the window is lost by a rollback: --yes agrees to it', {
       hint: `svc checkpoint restore ${record.restorePoint} --dry-run prints what is lost`,

@@ -8,6 +8,7 @@ import { PACKAGE_CHECKS } from './package-checks.ts';
 import { PLUGIN_CHECKS } from './plugin-checks.ts';
 import { PROJECT_CHECKS } from './project-checks.ts';
 import { CHECKPOINT_CHECKS } from './recovery/checkpoint-checks.ts';
+import { RELEASE_CHECK } from './recovery/release-check.ts';
 import { SWITCH_CHECK } from './recovery/switch-check.ts';
 import { RUNTIME_CHECKS } from './runtime-checks.ts';
 import { STATE_CHECKS } from './state-checks.ts';
@@ -21,6 +22,7 @@ export const CHECKS: readonly Check[] = [
   ...JOBS_CHECKS,
   ...CHECKPOINT_CHECKS,
   SWITCH_CHECK,
+  RELEASE_CHECK,
   ...RUNTIME_CHECKS,
   ...MACHINE_CHECKS,
   ...EDGE_CHECKS,

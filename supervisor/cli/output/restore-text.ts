@@ -19,12 +19,18 @@ export function planLines(plan: Plan, now: number): readonly string[] {
   return rows.map(([label = '', text = '']) => `${label.padEnd(width)}  ${text}`);
 }
 
+function provenText(level: Plan['level'], age: string | undefined): string {
+  if (level === 'failed') return 'its verification FAILED';
+  if (level === 'damaged') return 'DAMAGED';
+  return level === null || age === undefined ? 'never verified' : `${level} ${age} ago`;
+}
+
 function checkpointText({ createdAt, level, verifiedAt, made, past }: Plan, now: number): string {
   const age = (at: string): string => waitText(now - Date.parse(at));
   return listed([
     createdAt,
     `${age(createdAt)} old`,
-    level === null || level === 'made' ? 'never verified' : `${level} ${age(verifiedAt ?? createdAt)} ago`,
+    provenText(level, verifiedAt === null ? undefined : age(verifiedAt)),
     made?.commit == null ? '' : `commit ${made.commit.slice(0, 12)}`,
     made === null ? '' : `svc ${made.svc}`,
     `schema ${schemaText(past.schema)}`,

@@ -14,12 +14,13 @@ import {
 } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { hostNow } from './owner.ts';
-import { callSvc, type SvcCaller } from './svc-call.ts';
+import { askSvc, callSvc, failedCall, type SvcCaller } from './svc-call.ts';
 import { commitOf, isAncestor, lockfileOf, presentCommit, type Source, type TreeOptions } from './tree.ts';
 
 /** Begins the reason of a pause that a release has made. */
 export const PAUSE_REASON = 'svc release';
 const QUIET = '60s';
+const STAYS_PAUSED = 'ingress stays paused: svc release begin goes on, svc ingress resume opens it without a release';
 
 export interface BeginOptions {
   readonly to: string | undefined;
@@ -40,11 +41,12 @@ export async function begin(caller: SvcCaller, { say, actor, ...asked }: BeginOp
   const source = await sourceOf(asked, tree);
   await refuseDowngrade(source, tree);
   const { owner } = source.kind === 'image' ? { owner: 'image' } : await hostNow(caller);
-  say('ingress is paused: what comes in is stored and waits');
+  say(`ingress is paused: what comes in is stored and waits. Waiting up to ${QUIET} until nothing runs`);
   const wasPaused = await pause(caller);
-  const made = await callSvc(caller, ['checkpoint', 'create', '--reason', `before a release to ${source.value}`]);
-  const restorePoint = String(made.json?.['name']);
-  await callSvc(caller, ['checkpoint', 'verify', restorePoint, '--quick']);
+  const restorePoint = await makeRestorePoint(caller, source).catch((error: unknown) => {
+    say(wasPaused ? 'ingress stays paused, as it was before' : STAYS_PAUSED);
+    throw error;
+  });
   say(`restore point ${restorePoint} is made and checked`);
   const record: ReleaseRecord = {
     format: RELEASE_FORMAT,
@@ -66,13 +68,20 @@ export async function begin(caller: SvcCaller, { say, actor, ...asked }: BeginOp
   return record;
 }
 
+async function makeRestorePoint(caller: SvcCaller, source: Source): Promise<string> {
+  const made = await callSvc(caller, ['checkpoint', 'create', '--reason', `before a release to ${source.value}`]);
+  const name = String(made.json?.['name']);
+  await callSvc(caller, ['checkpoint', 'verify', name, '--quick']);
+  return name;
+}
+
 export const treeOptions = ({ project, context: { env, signal } }: SvcCaller): TreeOptions => ({
   project,
   env,
   signal,
 });
 
-async function sourceOf(
+export async function sourceOf(
   { to, from, image }: Pick<BeginOptions, 'to' | 'from' | 'image'>,
   tree: TreeOptions,
 ): Promise<Source> {
@@ -117,13 +126,17 @@ async function refuseDowngrade(source: Source, tree: TreeOptions): Promise<void>
 
 /** Returns whether ingress was paused by somebody else before. */
 async function pause(caller: SvcCaller): Promise<boolean> {
-  const { askSvc } = await import('./svc-call.ts');
   const { json } = await askSvc(caller, ['ingress', 'status']);
   const isPaused = json?.['state'] === 'paused';
   const isOurs = String(json?.['reason'] ?? '').startsWith(PAUSE_REASON);
   const reason = isPaused && !isOurs ? [] : ['--reason', `${PAUSE_REASON} is under way`];
-  await callSvc(caller, ['ingress', 'pause', ...reason, '--wait', QUIET]);
-  return isPaused && !isOurs;
+  const args = ['ingress', 'pause', ...reason, '--wait', QUIET];
+  const answer = await askSvc(caller, args);
+  if (answer.code === 0) return isPaused && !isOurs;
+  if (answer.json?.['quiet'] !== false) throw failedCall(args, answer);
+  throw new SvcError('refused', `something still runs after ${QUIET}: ${answer.notes.at(-1) ?? 'svc ingress status'}`, {
+    hint: `svc ingress status names it. ${STAYS_PAUSED}`,
+  });
 }
 
 /** What a checkpoint says of the code that runs. */

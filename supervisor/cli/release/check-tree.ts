@@ -1,13 +1,14 @@
 // `svc release check`: installs, builds and tries the new code beside the running one. Nothing of it serves, and no package of the running tree changes.
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { stableJson, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { type ReleaseRecord, releaseFolder } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { treeOptions } from './begin.ts';
 import { askSvc, type SvcCaller } from './svc-call.ts';
-import { hashOfTree, installedCli, lockfileOf, makeTree, nextTree } from './tree.ts';
+import { hashOfTree, installedCli, isCopyOf, lockfileOf, makeTree, nextTree } from './tree.ts';
 
 const STEP_MS = 900_000;
 
@@ -19,18 +20,9 @@ export interface Checked {
   readonly lockfile: string | null;
 }
 
-/** Throws `refused` at the first check that fails; the results up to it are in the log of the release. */
-export async function checkTree(
-  caller: SvcCaller,
-  { name, source, restorePoint }: Pick<ReleaseRecord, 'name' | 'source' | 'restorePoint'>,
-  say: (line: string) => void,
-): Promise<Checked> {
-  const { project } = caller;
-  mkdirSync(releaseFolder(project, name), { recursive: true, mode: 0o700 });
-  const log = join(releaseFolder(project, name), 'check.log');
-  writeFileSync(log, '', { mode: 0o600 });
-  const results: Record<string, Results[string]> = {};
-  const run = async (step: string, work: () => Promise<string | undefined>): Promise<void> => {
+/** Runs one check, keeps its result, and throws `refused` with the log where it fails. */
+function checking(log: string, results: Record<string, Results[string]>, say: (line: string) => void) {
+  return async (step: string, work: () => Promise<string | undefined>): Promise<void> => {
     const startedAt = performance.now();
     const fault = await work();
     const ms = Math.round(performance.now() - startedAt);
@@ -41,15 +33,84 @@ export async function checkTree(
         hint: `${log} has all of it; nothing that serves was changed`,
       });
   };
+}
+
+/** All checks but that of the restore point. Throws `refused` at the first that fails; its words are in the log of the release. */
+export async function checkTree(
+  caller: SvcCaller,
+  { name, source }: Pick<ReleaseRecord, 'name' | 'source'>,
+  say: (line: string) => void,
+): Promise<Checked> {
+  const log = logOf(caller.project, name);
+  writeFileSync(log, '', { mode: 0o600 });
+  const results: Record<string, Results[string]> = {};
+  const run = checking(log, results, say);
   const next = await makeTree(name, source, treeOptions(caller));
   const npm = (args: readonly string[]) => runNpm(caller, { cwd: next, args, log });
   await run('install', () => npm(existsSync(join(next, 'package-lock.json')) ? ['ci'] : ['install']));
   await run('build', () => npm(['run', 'build', '--if-present']));
   await run('test', () => npm(['test', '--if-present']));
   await run('once', () => tryOnce(caller, next, log));
-  await run('migrate', () => rehearse(caller, { next, restorePoint, log }));
   return { results, tree: hashOfTree(next), lockfile: lockfileOf(next) };
 }
+
+/** The last check: the new svc restores the restore point aside, and migrates it. */
+export async function checkRestorePoint(
+  caller: SvcCaller,
+  { name, restorePoint }: Pick<ReleaseRecord, 'name' | 'restorePoint'>,
+  say: (line: string) => void,
+): Promise<Results> {
+  const log = logOf(caller.project, name);
+  const results: Record<string, Results[string]> = {};
+  const next = nextTree(caller.project, name);
+  await checking(log, results, say)('migrate', () => rehearse(caller, { next, restorePoint, log }));
+  return results;
+}
+
+function logOf(project: string, name: string): string {
+  mkdirSync(releaseFolder(project, name), { recursive: true, mode: 0o700 });
+  return join(releaseFolder(project, name), 'check.log');
+}
+
+/** Folder of a tree that was checked before a release began, so that ingress is paused for seconds. */
+const AHEAD = 'ahead';
+
+interface Ahead extends Checked {
+  readonly source: ReleaseRecord['source'];
+}
+
+/** Checks a tree before `begin`. It is used by the release that names the same source, while it is as it was checked. */
+export async function checkAhead(
+  caller: SvcCaller,
+  source: ReleaseRecord['source'],
+  say: (line: string) => void,
+): Promise<Checked> {
+  rmSync(aheadFile(caller.project), { force: true });
+  const checked = await checkTree(caller, { name: AHEAD, source }, say);
+  writeFileAtomic(aheadFile(caller.project), stableJson({ ...checked, source } satisfies Ahead));
+  return checked;
+}
+
+/** Takes the tree that was checked before. Undefined where there is none of this source, or where it has changed since: then it is checked anew. */
+export function takeAhead(
+  project: string,
+  { name, source }: Pick<ReleaseRecord, 'name' | 'source'>,
+): Checked | undefined {
+  const file = aheadFile(project);
+  if (!existsSync(file)) return undefined;
+  const { source: known, ...checked } = JSON.parse(readFileSync(file, 'utf8')) as Ahead;
+  if (known.kind !== source.kind || known.value !== source.value) return undefined;
+  if (!isChecked(project, { name: AHEAD, tree: checked.tree })) return undefined;
+  // A folder may have moved on since: its files are compared with the tree, without what a build has made.
+  if (source.kind === 'folder' && !isCopyOf(source.value, nextTree(project, AHEAD))) return undefined;
+  mkdirSync(releaseFolder(project, name), { recursive: true, mode: 0o700 });
+  rmSync(nextTree(project, name), { recursive: true, force: true });
+  renameSync(nextTree(project, AHEAD), nextTree(project, name));
+  rmSync(releaseFolder(project, AHEAD), { recursive: true, force: true });
+  return checked;
+}
+
+const aheadFile = (project: string): string => join(releaseFolder(project, AHEAD), 'checked.json');
 
 /** Whether the tree still is the one that was checked. */
 export const isChecked = (project: string, { name, tree }: Pick<ReleaseRecord, 'name' | 'tree'>): boolean =>

@@ -7,16 +7,17 @@ import { join } from 'node:path';
 import { stableJson, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
 import { after } from '../../../shared/recovery/release-machine.ts';
 import type { ReleasedVersion, ReleaseRecord } from '../../../shared/recovery/release-record.ts';
-import { releaseFolder, writeRelease } from '../../../shared/recovery/release-record.ts';
+import { releaseFolder, windowOf, writeRelease } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { judgeRelease, readRestorePlan, restore, switchCode } from '../start/worker-entry.ts';
 import { treeOptions } from './begin.ts';
-import { checkTree, isChecked } from './check-tree.ts';
+import { checkRestorePoint, checkTree, isChecked, takeAhead } from './check-tree.ts';
 import { startHost, stopHost } from './owner.ts';
 import { askSvc, callSvc, failedCall, type SvcCaller } from './svc-call.ts';
 import { failedTree, lockfileOf, moveHead, nextTree, previousTree } from './tree.ts';
 
 const HOUR_MS = 3_600_000;
+const STAYS_PAUSED = 'ingress stays paused, as it was before the release; svc ingress resume opens it';
 
 export interface Step {
   readonly caller: SvcCaller;
@@ -34,7 +35,10 @@ const stored = ({ caller, actor }: Step, record: ReleaseRecord, state: ReleaseRe
 export async function check(step: Step): Promise<ReleaseRecord> {
   const { caller, record, say } = step;
   if (record.source.kind === 'image') return checkImage(step);
-  const { results, tree, lockfile } = await checkTree(caller, record, say);
+  const ahead = takeAhead(caller.project, record);
+  if (ahead !== undefined) say('the tree was checked before, and is as it was');
+  const { results: checked, tree, lockfile } = ahead ?? (await checkTree(caller, record, say));
+  const results = { ...checked, ...(await checkRestorePoint(caller, record, say)) };
   const version: ReleasedVersion = {
     commit: record.source.kind === 'commit' ? record.source.value : null,
     lockfile,
@@ -137,25 +141,21 @@ export async function accept(step: Step, { reason, settle, wait }: Accepting): P
 
 /** Opens ingress: what was parked is handled, and the window begins. */
 export async function observe(step: Step, windowHours: number): Promise<ReleaseRecord> {
-  const { caller, record } = step;
+  const { record } = step;
   const windowUntil = new Date(Date.now() + windowHours * HOUR_MS).toISOString();
   // Written first: once ingress is open, work of the new version exists that a rollback would lose.
   const next = stored(step, { ...record, windowUntil }, 'observing');
-  if (!record.wasPaused) await callSvc(caller, ['ingress', 'resume']);
+  await reopen(step);
   return next;
 }
 
 /** Judges the window now; the record keeps the verdict. Undefined before it runs. */
 export async function judged({ caller, record }: Pick<Step, 'caller' | 'record'>): Promise<ReleaseRecord> {
-  const timeOf = (state: ReleaseRecord['state']): number | undefined => {
-    const at = record.steps.findLast((one) => one.state === state)?.at;
-    return at === undefined ? undefined : Date.parse(at);
-  };
-  const [begunAt, observedAt] = [timeOf('begun'), timeOf('observing')];
-  if (record.state !== 'observing' || begunAt === undefined || observedAt === undefined) return record;
+  const span = windowOf(record);
+  if (span === undefined) return record;
   const now = Date.now();
   const { project, context } = caller;
-  const verdict = await judgeRelease({ project, environment: context.env, begunAt, observedAt, now });
+  const verdict = await judgeRelease({ project, environment: context.env, ...span, now });
   const next = { ...record, verdict: { ...verdict, at: new Date(now).toISOString() } };
   writeRelease(project, next);
   return next;
@@ -214,7 +214,7 @@ export async function rollbackByFormer({ caller, record }: Step): Promise<void> 
 }
 
 async function reopen({ caller, record, say }: Step): Promise<void> {
-  if (record.wasPaused) return say('ingress stays paused, as it was before the release');
+  if (record.wasPaused) return say(STAYS_PAUSED);
   // The svc of the project: the files of this command may have been moved.
   await callSvc(caller, ['ingress', 'resume'], { tree: caller.project });
   say('ingress is open: what came meanwhile is handled');

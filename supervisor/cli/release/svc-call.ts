@@ -65,7 +65,7 @@ export function failedCall(args: readonly string[], { code, json, notes }: SvcAn
     'refused',
     `svc ${args.slice(0, 2).join(' ')} ended with ${code}${said === '' ? '' : `: ${said}`}`,
     {
-      hint: `run it by hand: svc ${args.join(' ')}`,
+      hint: `run it by hand: svc ${args.map((word) => (word.includes(' ') ? JSON.stringify(word) : word)).join(' ')}`,
     },
   );
 }

@@ -119,6 +119,25 @@ function* filesBelow(folder: string): Generator<string> {
   }
 }
 
+/** Whether every file of a folder of code stands in the tree as it is. The tree may have more: what a build has made. */
+export function isCopyOf(folder: string, tree: string): boolean {
+  for (const entry of readdirSync(folder)) {
+    if (STAYING.has(entry) || entry === MODULES) continue;
+    const from = join(folder, entry);
+    const paths = lstatSync(from).isDirectory() ? [...filesBelow(from)] : [from];
+    if (!paths.every((path) => isSame(path, join(tree, relative(folder, path))))) return false;
+  }
+  return true;
+}
+
+function isSame(one: string, other: string): boolean {
+  const found = lstatSync(other, { throwIfNoEntry: false });
+  if (found === undefined || found.isSymbolicLink() !== lstatSync(one).isSymbolicLink()) return false;
+  return found.isSymbolicLink()
+    ? readlinkSync(one) === readlinkSync(other)
+    : found.isFile() && readFileSync(one).equals(readFileSync(other));
+}
+
 /** SHA-256 of the lockfile of a tree; null without one. */
 export function lockfileOf(folder: string): string | null {
   const file = join(folder, LOCKFILE);

@@ -15,7 +15,7 @@ import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import { checkpointFolder } from '../../../shared/recovery/layout.ts';
 import { type Manifest, readManifest } from '../../../shared/recovery/manifest.ts';
-import { readVerification } from '../../../shared/recovery/stored-checkpoints.ts';
+import { readVerification, storedCheckpoint } from '../../../shared/recovery/stored-checkpoints.ts';
 import type { Database } from '../../../shared/sqlite.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { openRehearsal } from '../../../worker/recovery/verify/rehearsal-folder.ts';
@@ -43,6 +43,8 @@ interface Damage {
   readonly raw?: true;
   readonly says: RegExp;
   readonly level?: 'checked';
+  /** The files are right: what is wrong lies beside them. */
+  readonly isBeside?: boolean;
 }
 
 const inDatabase =
@@ -210,6 +212,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     says: /journal of the Workroom: catalog_differs \(item\/web-1\)/,
   },
   'a migration that this svc does not know': {
+    isBeside: true,
     change: (project) => {
       inDatabase((database) => {
         database.exec(
@@ -230,6 +233,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     says: /rows of due cannot be read/,
   },
   'a jobs file that no svc takes': {
+    isBeside: true,
     change: write('jobs.json', '{"version": 1, "revision": 3, "jobs": [{"id": "A b"}]}'),
     says: /^jobs\.json: data\/schedule-jobs\.json:1:\d+ .*schedule-jobs\.json of the project/,
   },
@@ -238,10 +242,12 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     says: /has 0 jobs of revision 9, the manifest says 1 of 3/,
   },
   'a job whose account its configuration has not': {
+    isBeside: true,
     change: write('jobs.json', JSON.stringify({ version: 1, revision: 3, jobs: [job('evening', 'telegram~shop')] })),
     says: /^jobs\.json: evening has a target that is not in the checkpoint \(endpoint_unknown\)/,
   },
   'a job for a board that is not there': {
+    isBeside: true,
     change: write(
       'jobs.json',
       JSON.stringify({
@@ -253,10 +259,12 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     says: /^jobs\.json: weekly has a target that is not in the checkpoint \(board_unknown\)/,
   },
   'a configuration that does not load': {
+    isBeside: true,
     change: write(CONFIG, 'http: {}\nplugins: { sandbox: {} }\nno_such_key: 1\n'),
     says: /^project\/svc\.config\.yml: svc\.config\.yml:3:1/,
   },
   'a configuration with a plugin that is not there': {
+    isBeside: true,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
     change: write(
       CONFIG,
@@ -281,7 +289,7 @@ describe('a rehearsal of a checkpoint', () => {
     assert.equal((await verified(project, { quick: true })).level, 'checked');
   });
 
-  for (const [what, { change, raw, says, level = 'rehearsed' }] of Object.entries(DAMAGES))
+  for (const [what, { change, raw, says, isBeside = false, level = 'rehearsed' }] of Object.entries(DAMAGES))
     it(`finds ${what}`, async (t) => {
       const project = await withCheckpoint(t);
       const told = change(project) ?? {};
@@ -295,6 +303,7 @@ describe('a rehearsal of a checkpoint', () => {
       );
       assert.match(result.instead ?? '', /No other checkpoint was verified/);
       assert.equal(readVerification(project.path, 'c1')?.ok, false);
+      assert.equal(storedCheckpoint(project.path, 'c1')?.level, isBeside ? 'failed' : 'damaged');
       assert.equal(existsSync(project.paths.rehearsalDir), false);
     });
 

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newRuntimeId } from '../../../shared/identifiers.ts';
-import type { Statement } from '../../../worker/database/unit.ts';
+import { Sqlite } from '../../../shared/sqlite.ts';
+import type { Reader, Statement } from '../../../worker/database/unit.ts';
 import { recordEvents } from '../../../worker/events/event-history.ts';
 import type { NewEvent } from '../../../worker/events/event-types.ts';
+import { PAGE_ROWS } from '../../../worker/recovery/release/paged-rows.ts';
 import { judge } from '../../../worker/recovery/release/verdict.ts';
 import { readWindow } from '../../../worker/recovery/release/window-facts.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
@@ -116,5 +118,35 @@ describe('the facts of a window', () => {
     const { oldestWaitingMs } = await facts(t, [item('received', BEGUN, true)]);
 
     assert.equal(oldestWaitingMs, NOW - OBSERVED);
+  });
+
+  it('are read in pages that an index finds, so that a serving host goes on between them', async (t) => {
+    const { core, file } = await openRoom(t);
+    const many = 2 * PAGE_ROWS + 7;
+    const rows = Array.from({ length: many }, () => item('done', OBSERVED)); // all of one millisecond
+    const events = Array.from({ length: many }, (_, index) => account('offline', OBSERVED + index));
+    const history = [account('online', BEGUN - 10), ready(false, OBSERVED), ...events, ready(true, NOW - 1)];
+    await core.writer.commit({ name: 'test', statements: [...rows, ...recordEvents(history)] });
+    const database = new Sqlite(file, { readonly: true });
+    t.after(() => database.close());
+    const most: number[] = [];
+    const slow: string[] = [];
+    const all: Reader['all'] = async (query) => {
+      const { sql, parameters } = query.compile();
+      const plan = database.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters);
+      const isWhole = (detail: string): boolean => detail.startsWith('SCAN') && !/limit|starts/.test(sql);
+      if (plan.some(({ detail }) => detail.includes('TEMP B-TREE') || isWhole(detail))) slow.push(sql);
+      const found = await core.reader.all(query);
+      most.push(found.length);
+      return found;
+    };
+    const reader: Reader = { all, first: async (query) => (await all(query))[0] };
+
+    const found = await readWindow(reader, { begunAt: BEGUN, observedAt: OBSERVED, now: NOW }, [IRC]);
+
+    assert.deepEqual([found.since.handled, found.since.longestNotReadyMs], [many, NOW - 1 - OBSERVED]);
+    assert.deepEqual(found.lostAccounts, [{ name: IRC, forMs: NOW - (OBSERVED + many - 1) }]);
+    assert.equal(Math.max(...most), PAGE_ROWS);
+    assert.deepEqual(slow, []);
   });
 });

@@ -4,7 +4,9 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, it } from 'node:test';
 import { convert, rebuildAll } from '../../../worker/workroom/convert.ts';
+import { erasableOf, erase } from '../../../worker/workroom/erase.ts';
 import type { JournalStore } from '../../../worker/workroom/journal/journal.ts';
+import { readItem } from '../../../worker/workroom/read-catalog.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
 import {
   OPERATOR,
@@ -43,6 +45,32 @@ const derivedIn = (room: Room): unknown =>
 
 for (const store of STORES)
   describe(`a journal in the ${store} store`, () => {
+    it('moves without the words that were erased', async (t) => {
+      let room = await teamRoom(t, { store });
+      await fill(room);
+      const { core, workroom, journal } = room;
+      const command = { id: 'erase-1', cause: null };
+      await erase(
+        { core, workroom, journal: erasableOf(journal, core.reader), actor: OPERATOR, command },
+        { item: 'web-1' },
+      );
+      for (const to of [other(store), store]) {
+        await room.close();
+        const mover = await again(t, room, other(to));
+        await convert(placeOf(mover), to);
+        mover.kill();
+        room = await again(t, room, to);
+        assert.deepEqual(room.verify().faults, []);
+        const events = await room.journal.slice({ after: 0, limit: 100, stream: 'item/web-1' });
+        assert.deepEqual(
+          events.map(({ kind, texts }) => [kind, texts]).filter(([, texts]) => texts !== null),
+          [],
+        );
+        assert.equal((await readItem(room.core.reader, 'web-1'))?.title, undefined);
+        assert.equal((await readItem(room.core.reader, 'web-2'))?.title, 'Two');
+      }
+    });
+
     it('moves to the other store and back with its head, its board and its command ids', async (t) => {
       let room = await teamRoom(t, { store });
       await fill(room);

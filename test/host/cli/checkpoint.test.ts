@@ -46,6 +46,8 @@ describe('svc checkpoint', () => {
   it('tells how far each is proven, by its last verification', async (t) => {
     const { project, run } = commandsOf(t);
     for (const _ of [1, 2, 3]) await project.make();
+    await run('create', [], { reason: 'before the move' });
+    const fault = `project: plugin shop: cannot be loaded: ${'no such package '.repeat(20)}\n  at import (loader.js:1)`;
     const at = new Date(Date.now() - 7_200_000).toISOString();
     const note = (name: string, result: object): void =>
       writeFileSync(
@@ -53,19 +55,23 @@ describe('svc checkpoint', () => {
         JSON.stringify({ at, ms: 5, svc: '1', faults: [], ...result }),
       );
     note('c1', { level: 'rehearsed', ok: true });
-    note('c2', { level: 'checked', ok: false, faults: ['data.sqlite has another digest'] });
+    note('c2', { level: 'checked', ok: false, isDamaged: true, faults: ['data.sqlite has another digest'] });
+    note('c4', { level: 'rehearsed', ok: false, faults: [fault] });
     rmSync(join(checkpointFolder(project.path, 'c3'), 'manifest.json'));
 
     const { out } = await run('list');
+    const shown = await run('show', ['c4']);
 
     assert.deepEqual(
       out.slice(1).map((line) => line.split(' | ').filter((_, column) => [0, 3, 4].includes(column))),
       [
+        ['c4', 'failed 2 h ago', 'before the move; project: plugin shop: cannot be loaded: no such package no…'],
         ['c3', 'damaged', 'its manifest cannot be read'],
-        ['c2', 'damaged', 'data.sqlite has another digest'],
+        ['c2', 'damaged 2 h ago', 'data.sqlite has another digest'],
         ['c1', 'rehearsed 2 h ago', ''],
       ],
     );
+    assert.ok(shown.out.includes(`level: failed: ${fault.replaceAll('\n', '\\n')}`), shown.out.join('\n'));
     await assert.rejects(run('show', ['c3']), { code: 'checkpoint_damaged' });
     await assert.rejects(run('show', ['c9']), { code: 'not_found' });
     await assert.rejects(run('show', ['../c1']), { code: 'usage' });

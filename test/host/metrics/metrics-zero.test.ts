@@ -87,6 +87,10 @@ describe('counters before the first event', () => {
       ...['accepted', 'not_allowed', 'item_blocked', 'stream_quarantined'].map(
         (outcome) => `svc_workroom_commands_total{outcome="${outcome}"}`,
       ),
+      ...['begun', 'checked', 'started', 'accepted', 'observing', 'finished', 'rolled_back'].map(
+        (state) => `svc_release_state{state="${state}"}`,
+      ),
+      ...['good', 'bad', 'unclear'].map((verdict) => `svc_release_verdict{verdict="${verdict}"}`),
       'svc_sse_slow_closes_total',
       'svc_http_auth_failures_total',
       'svc_commit_failures_total',

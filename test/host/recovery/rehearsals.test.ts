@@ -8,6 +8,7 @@ import { storedCheckpoint } from '../../../shared/recovery/stored-checkpoints.ts
 import type { Core } from '../../../worker/core/core.ts';
 import type { NewEvent } from '../../../worker/events/event-types.ts';
 import { Rehearsals } from '../../../worker/host/rehearsals.ts';
+import { readRestorePlan } from '../../../worker/recovery/restore/restore.ts';
 import { ManualClock } from '../../../worker/testing/manual-clock.ts';
 import { running } from '../../support/hosts/app-host.ts';
 import { checkpointOf, partFile, stoppedWorkroom } from '../../support/recovery/workroom-state.ts';
@@ -63,6 +64,30 @@ describe('verifications of a running host', () => {
     const [shown] = (await list())['checkpoints'] as { level: string }[];
     assert.equal(shown?.level, 'rehearsed');
     assert.match((await host.call('GET', '/api/metrics')).text, /svc_checkpoint_verified_seconds\{[^}]*\} \d/);
+  });
+
+  it('leave room for the plan of a restore, which is that of the command', async (t) => {
+    const host = await running(t);
+    const { project, call } = host;
+    const { json } = await call('POST', '/api/checkpoints', {});
+    const name = String(json['name']);
+    await until(async () => (await call('GET', '/api/checkpoints')).json['running'] === null, {
+      what: 'the checkpoint',
+    });
+
+    const path = `/api/checkpoints/${name}/plan`;
+    const answers = await Promise.all([call('GET', path), call('GET', path)]);
+    const [plan] = answers.filter(({ status }) => status === 200);
+    const request = { project: project.path, environment: project.env, name, carry: true, open: undefined };
+    const told = readRestorePlan(request);
+
+    assert.deepEqual(
+      answers.map(({ status }) => status).toSorted((a, b) => a - b),
+      [200, 409],
+    );
+    assert.deepEqual(plan?.json, JSON.parse(JSON.stringify(told)));
+    assert.deepEqual(plan?.json['secrets'], []);
+    assert.equal((await call('GET', '/api/checkpoints/c9/plan')).status, 404);
   });
 
   it('rehearse the newest good one each so many days, and the one before it where it is damaged', async (t) => {

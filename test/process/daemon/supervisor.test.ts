@@ -105,14 +105,16 @@ describe('the supervisor and ends of its worker', { concurrency: 3 }, () => {
     assert.ok(!states().includes('failed'));
   });
 
-  it('counts 75 before up as a crash', async (t) => {
-    const status = await supervise(t, 'exits-75-at-start').state('failed');
+  const AT_START = { 'exits-75-at-start': '75 crashed', 'ends-after-switch': '75 restart_required' };
+  for (const [worker, what] of Object.entries(AT_START))
+    it(`ends in failed after 5 starts of a worker that ends before it is up: ${what}`, async (t) => {
+      const { exits } = await supervise(t, worker).state('failed');
 
-    assert.deepEqual(
-      status.exits.map(({ code, reason }) => `${code} ${reason}`),
-      Array(5).fill('75 crashed'),
-    );
-  });
+      assert.deepEqual(
+        exits.map(({ code, reason }) => `${code} ${reason}`),
+        Array(5).fill(what),
+      );
+    });
 
   it('stops with a worker that ends with 0', async (t) => {
     const run = supervise(t, 'exits-0-once-up');

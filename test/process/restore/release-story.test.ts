@@ -106,8 +106,10 @@ describe('a release', { timeout: 900_000 }, () => {
     await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
     const flow = delivering(shop);
     await until(() => flow.acknowledged.length >= 20, { what: 'deliveries before' });
+    await done(shop, 'release', 'check', '--to', shop.commits.b);
+    assert.equal(JSON.parse((await shop.svc('ingress', 'status', '--json')).stdout).state, 'open');
     await done(shop, 'release', 'begin', '--to', shop.commits.b);
-    await done(shop, 'release', 'check');
+    assert.match(await done(shop, 'release', 'check'), /the tree was checked before/);
     await done(shop, 'release', 'start');
     await done(shop, 'release', 'accept', '--reason', 'tried by hand');
     await done(shop, 'release', 'observe');

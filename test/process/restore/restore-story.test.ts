@@ -77,6 +77,7 @@ describe('a restore of a whole host', { timeout: 600_000 }, () => {
     await until(async () => (await statesOf(host, 'outbox')) === 'sent,sent', { what: 'the second answer' });
     await command(host, 'ingress', 'pause');
     await say(host, 'third');
+    const overHttp = (await host.get('api/checkpoints/c1/plan')) as { name: string; comesAlong: unknown };
     await host.stop();
 
     const plan = JSON.parse(await command(host, 'checkpoint', 'restore', 'c1', '--dry-run', '--json'));
@@ -103,6 +104,7 @@ describe('a restore of a whole host', { timeout: 600_000 }, () => {
       endedSends: 0,
       tasks: 0,
     });
+    assert.deepEqual([overHttp.name, overHttp.comesAlong], ['c1', plan.comesAlong]);
     assert.deepEqual(Object.values(plan.notUndone.sends), [1]);
     assert.match(text, /^COMES ALONG {2}1 message not handled yet, handled after resume, 1 delivery id$/m);
     assert.match(asked.stderr, /the state has changed since the plan/);
@@ -141,10 +143,13 @@ describe('a restore of a whole host', { timeout: 600_000 }, () => {
     await command(host, 'runtime', 'start', '--daemon', '--timeout', '120');
     const states = await statesOf(host, 'inbox');
     const { exits, state } = JSON.parse(await command(host, 'runtime', 'status', '--json'));
+    const told = await command(host, 'runtime', 'status');
     await command(host, 'runtime', 'stop');
 
     assert.deepEqual([state, states], ['running', 'done,done,received']);
-    assert.equal(exits.at(-1).code, 75);
+    const end = exits.at(-1);
+    assert.deepEqual([end.code, end.reason], [75, 'restart_required']);
+    assert.doesNotMatch(told, /crash/);
   });
 
   it('asks at a terminal for the name of the checkpoint', { skip: terminalMissing() }, async (t) => {

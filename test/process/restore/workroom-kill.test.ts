@@ -1,6 +1,7 @@
 // kill -9 at each step of the files of the journal, and of a move between the stores: no answered event is lost, and the journal verifies.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { readStore } from '../../../worker/workroom/open-journal.ts';
 import { readHead, readItem } from '../../../worker/workroom/read-catalog.ts';
@@ -56,6 +57,39 @@ describe('a kill while the journal is written to its files', () => {
       assert.equal(status, 0, stderr);
       await assertWhole(t, path, [...answered, ...lines]);
       assert.equal(new Set([...answered, ...lines]).size, answered.length + lines.length);
+    });
+});
+
+describe('a kill while words are erased', () => {
+  for (const point of [
+    'workroom.synced=kill',
+    'workroom.erase=kill',
+    'workroom.erase.written=kill',
+    'workroom.erase.renamed=kill',
+    'workroom.erase.placed=kill',
+  ])
+    it(`at ${point} leaves their event with them, and the next start takes them out`, async (t) => {
+      const { path } = temporaryProject(t);
+      const { lines } = run(['fill', path]);
+      const { signal, stderr } = run(['erase', path, 'web-1'], point);
+      assert.equal(signal, 'SIGKILL', stderr);
+
+      await assertWhole(t, path, lines);
+      const room = await opened(t, path);
+      const events = await room.journal.slice({ after: 0, limit: 100, stream: 'item/web-1' });
+      assert.deepEqual(
+        events.map(({ kind, texts }) => [kind, texts]),
+        [
+          ['item.created', null],
+          ['text.erased', null],
+        ],
+      );
+      const { folder } = room.files;
+      assert.deepEqual(
+        readdirSync(folder).filter((name) => !name.endsWith('.wjl')),
+        [],
+      );
+      await room.close();
     });
 });
 

@@ -4,12 +4,14 @@ import { chmodSync, rmSync, truncateSync, utimesSync } from 'node:fs';
 import { createServer as createHttp, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import type { TestContext } from 'node:test';
+import { writeRelease } from '../../../shared/recovery/release-record.ts';
 import { Sqlite } from '../../../shared/sqlite.ts';
 import { isContained } from '../../../supervisor/cli/doctor/state-checks.ts';
 import { userServiceName } from '../../../supervisor/cli/service/names.ts';
 import { migrate } from '../../../worker/database/migrate.ts';
 import { LoopDisk, loopDiskMissing } from '../disk/loop-disk.ts';
 import { freePort } from '../free-port.ts';
+import { releaseRecord } from '../recovery/release-record.ts';
 import { startSvc, svc, untilReady } from '../svc-command.ts';
 import type { TemporaryProject } from '../temporary-project.ts';
 import { until } from '../until.ts';
@@ -155,6 +157,7 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     write('.svc/switch.json', '{"format":"svc.switch/1","purpose":"restore","names":{},"renames":[],"leftovers":[]}');
     chmodSync(paths.stateDir, 0o700);
   },
+  'release.open': (project) => oldRelease(project),
   // A file of 8 EiB without blocks: no disk has room for a copy of it.
   'checkpoint.room': ({ write, paths }) => {
     write('.svc/data.sqlite', '');
@@ -197,6 +200,12 @@ function isCutTo(file: string, bytes: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** Begun years ago, and never ended. */
+function oldRelease({ path, paths }: Project): void {
+  writeRelease(path, releaseRecord({ steps: ['begun', 'checked'], begunAt: Date.parse('2020-01-01T00:00:00Z') }));
+  chmodSync(paths.stateDir, 0o700);
 }
 
 /** Made years ago, and never proven. */

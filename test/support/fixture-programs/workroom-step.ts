@@ -1,6 +1,7 @@
-// For tests that kill it: opens items on a board whose journal is in files, a line each once it is answered; or moves the journal.
+// For tests that kill it: opens items on a board whose journal is in files, a line each once it is answered; moves the journal; or erases an item.
 import { failpointsOf } from '../../../shared/process/failpoints.ts';
 import { convert } from '../../../worker/workroom/convert.ts';
+import { erasableOf, erase } from '../../../worker/workroom/erase.ts';
 import type { JournalStore } from '../../../worker/workroom/journal/journal.ts';
 import { OPERATOR, openRoom, SETTINGS } from '../workroom/room.ts';
 
@@ -17,6 +18,11 @@ if (step === 'convert') {
   const { folder, catalogFile } = room.files;
   await convert({ core: room.core, folder, catalogFile, reminding: SETTINGS }, to as JournalStore);
   room.kill();
+} else if (step === 'erase') {
+  const { core, workroom, journal } = room;
+  const command = { id: 'erase-1', cause: null };
+  await erase({ core, workroom, journal: erasableOf(journal, core.reader), actor: OPERATOR, command }, { item: from });
+  await room.close();
 } else {
   await room.do(OPERATOR, { kind: 'board.add', board: 'web', name: 'Web site' }, 'board');
   for (let made = 0; made < ITEMS; made += 1) {

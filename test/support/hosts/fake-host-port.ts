@@ -15,6 +15,7 @@ import type { HostApi } from '../../../worker/http/api/host-api.ts';
 import type { ItemStore } from '../../../worker/http/api/items-api.ts';
 import { ACCEPTANCE_FACTS } from '../recovery/acceptance-facts.ts';
 import { fakeJobs } from './fake-jobs.ts';
+import { FAKE_RELEASES, fakeCheckpoints } from './fake-recovery.ts';
 import { fakeWorkroom } from './fake-workroom.ts';
 
 const WAITING_TASK = {
@@ -31,15 +32,6 @@ const WEBHOOK_ADDRESS = {
   url: 'https://bot.example/webhooks/irc/libera',
   registers: true,
 };
-
-const CHECKPOINT = {
-  name: 'c1',
-  createdAt: '2026-01-02T00:00:00.000Z',
-  bytes: 5,
-  level: 'made',
-  verifiedAt: null,
-  fault: null,
-} as const;
 
 const ACCEPTANCE = {
   accepted: false,
@@ -242,18 +234,8 @@ export function fakeHostPort({
       },
     },
     jobs: fakeJobs(calls),
-    checkpoints: {
-      list: async () => ({ checkpoints: [CHECKPOINT], running: null, last: null, failure: null, next: null }),
-      show: async () => CHECKPOINT,
-      create: async () => {
-        calls.push('checkpoints.create');
-        return { name: 'c2' };
-      },
-      verify: async (_caller, name) => {
-        calls.push(`checkpoints.verify ${name}`);
-        return { name };
-      },
-    },
+    checkpoints: fakeCheckpoints(calls),
+    releases: FAKE_RELEASES,
     acceptance: {
       judge: async () => ACCEPTANCE,
       accept: async () => {

@@ -36,6 +36,8 @@ export const DRAINING = {
 export const RESTARTING = { ...DRAINING, purpose: { kind: 'restart' } } satisfies State;
 export const REPLACING = { ...DRAINING, purpose: { kind: 'replace' } } satisfies State;
 export const LEAVING = { ...DRAINING, purpose: { kind: 'worker', code: 51 } } satisfies State;
+/** Has finished a switch at its start, before it was up. */
+export const SWITCHING = { ...DRAINING, upAt: undefined, purpose: { kind: 'worker', code: 75 } } satisfies State;
 export const CONDEMNED = {
   ...DRAINING,
   killed: true,
@@ -47,3 +49,4 @@ export const FAILED = { kind: 'failed', failure: 'storm', detail: '' } satisfies
 export const SPENT = [1, 2, 3, 4, 5].map((n) => AT.now - n);
 
 export const TOLD: Event = { kind: 'address_told', run: 1 };
+export const SWITCHED = { kind: 'worker_stopping' as const, run: 1, code: 75, switched: true };

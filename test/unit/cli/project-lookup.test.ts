@@ -1,6 +1,6 @@
 // Which folder a command takes for its project.
 import assert from 'node:assert/strict';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { loadConfig } from '../../../shared/config/load.ts';
@@ -31,15 +31,19 @@ describe('findProject', () => {
     assert.throws(() => findProject(() => '/', join(path, 'package.json')), { code: 'no_project' });
   });
 
-  it('takes a folder whose svc.config.yml a switch of code has moved away, and loading it names the way out', (t) => {
-    const { path, paths } = temporaryProject(t, { config: null });
-    mkdirSync(paths.stateDir);
-    writeFileSync(paths.pendingSwitch, '{}');
+  it('takes a folder whose exchange of code was cut before its svc.config.yml came', (t) => {
+    const { path, paths, write } = temporaryProject(t, { config: null });
+    write('.svc/switch.json', '{}');
 
+    assert.equal(
+      findProject(() => join(path, '.svc'), undefined),
+      path,
+    );
     assert.equal(
       findProject(() => '/', path),
       path,
     );
+    assert.ok(existsSync(paths.pendingSwitch));
     assert.throws(() => loadConfig({ project: path, mode: 'development', environment: {} }), {
       code: 'switch_pending',
       hint: /svc checkpoint restore --finish/,

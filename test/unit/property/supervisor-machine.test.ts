@@ -38,7 +38,9 @@ const eventArbitrary = fc.oneof(
   fc.constant({ kind: 'clear' } as const),
   fc.constant({ kind: 'stuck', failure: 'port', detail: '' } as const),
   fc.tuple(fc.constantFrom('up', 'progress', 'heartbeat'), ago).map(([kind, back]) => ({ kind: kind as 'up', back })),
-  fc.tuple(fc.constantFrom(0, 51, 75), ago).map(([code, back]) => ({ kind: 'worker_stopping' as const, code, back })),
+  fc
+    .tuple(fc.constantFrom(0, 51, 75), fc.boolean(), ago)
+    .map(([code, switched, back]) => ({ kind: 'worker_stopping' as const, code, switched, back })),
   fc.tuple(exitCode, fc.constantFrom(undefined, undefined, undefined, 'pid 1'), ago).map(([code, beside, back]) => ({
     kind: 'exited' as const,
     exit: { code, signal: code === null ? 'SIGKILL' : null },

@@ -82,7 +82,9 @@ const eventArbitrary = fc.oneof(
   fc
     .constantFrom(0, 1, 51, 75, 78, null)
     .map((code): Partial<Event> => ({ kind: 'exited', exit: { code, signal: null }, detail: '' })),
-  fc.constantFrom(0, 51, 75).map((code): Partial<Event> => ({ kind: 'worker_stopping', code })),
+  fc
+    .tuple(fc.constantFrom(0, 51, 75), fc.boolean())
+    .map(([code, switched]): Partial<Event> => ({ kind: 'worker_stopping', code, switched })),
   fc.constantFrom<Partial<Event>>({ kind: 'restart' }, { kind: 'start' }, { kind: 'handover_failed' }),
   fc.constantFrom<Partial<Event>>({ kind: 'spawn_failed', code: 'EMFILE', detail: '' }),
   fc.boolean().map((now): Partial<Event> => ({ kind: 'stop', now })),

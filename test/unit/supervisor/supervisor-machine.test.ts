@@ -20,6 +20,8 @@ import {
   RUNNING,
   SPENT,
   STARTING,
+  SWITCHED,
+  SWITCHING,
   TOLD,
   unspawned,
   WAITING,
@@ -123,6 +125,26 @@ const TABLE: readonly Row[] = [
   ['starting: crash, budget spent', machine(STARTING, SPENT), exited(1), 'failed', ['release']],
   ['starting: 51 is a crash', machine(STARTING, SPENT), exited(51), 'failed', ['release']],
   ['starting: 75 is a crash', machine(STARTING, SPENT), exited(75), 'failed', ['release']],
+  ['starting: the worker ends after a switch', machine(STARTING), SWITCHED, 'draining', []],
+  [
+    'starting: the worker announces 75 without a switch',
+    machine(STARTING),
+    { kind: 'worker_stopping', run: 1, code: 75 },
+    'starting',
+    [],
+  ],
+  [
+    'starting: the worker announces another code after a switch',
+    machine(STARTING),
+    { ...SWITCHED, code: 51 },
+    'starting',
+    [],
+  ],
+  ['starting: one killed for being late announces a switch', machine(OVERDUE), SWITCHED, 'starting', []],
+  ['after a switch: 75 asks for a restart', machine(SWITCHING), exited(75), 'starting', ['spawn']],
+  ['after a switch: 75, budget spent', machine(SWITCHING, SPENT), exited(75), 'failed', ['release']],
+  ['after a switch: 1 is a crash', machine(SWITCHING, SPENT), exited(1), 'failed', ['release']],
+  ['after a switch: stop', machine(SWITCHING), { kind: 'stop', now: false }, 'draining', ['release', 'ask_stop']],
   ['starting: 78', machine(STARTING), exited(78), 'failed', ['release']],
   ['starting: 0', machine(STARTING), exited(0), 'stopped', ['release', 'exit']],
   ['starting: stop', machine(STARTING), { kind: 'stop', now: false }, 'draining', ['release', 'ask_stop']],
@@ -277,6 +299,21 @@ describe('the machine of the supervisor', () => {
 
       assert.deepEqual([current.state.kind, current.run], ['failed', starts]);
     });
+
+  it('takes the end of a switch for no crash, and fails by the same limit when each worker ends so before it is up', () => {
+    let current = machine(STARTING);
+    const crashes: number[] = [];
+
+    for (let n = 0; n < 20 && current.state.kind === 'starting'; n += 1) {
+      const { run } = current;
+      const announced = step(current, { ...SWITCHED, run }, AT).machine;
+      current = step(announced, { ...exited(75), run }, AT).machine;
+      crashes.push(current.window.crashesInRow);
+    }
+
+    assert.deepEqual([current.state, current.run], [{ kind: 'failed', failure: 'storm', detail: 'why' }, 5]);
+    assert.deepEqual(crashes, [0, 0, 0, 0, 0]);
+  });
 
   it('is hung after the watchdog, but not when the machine had slept', () => {
     const late = { now: AT.now + LIMITS.watchdogMs, random: 0 };

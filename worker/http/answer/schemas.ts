@@ -9,6 +9,7 @@ import {
   checkpointSchema,
   checkpointsSchema,
   checkpointVerifySchema,
+  restorePlanSchema,
 } from '../../../shared/api/checkpoint.ts';
 import { endpointSchema, endpointsSchema } from '../../../shared/api/endpoint.ts';
 import { eventPageSchema } from '../../../shared/api/event.ts';
@@ -26,6 +27,7 @@ import { jobEntrySchema, jobRunsSchema, jobSchema, jobStartedSchema, jobsSchema 
 import { outboxItemSchema, outboxPageSchema } from '../../../shared/api/outbox.ts';
 import { problemSchema } from '../../../shared/api/problem.ts';
 import { readinessReportSchema } from '../../../shared/api/readiness.ts';
+import { releaseSchema, releasesSchema } from '../../../shared/api/recovery/release.ts';
 import {
   acceptedSchema,
   configSchema,
@@ -104,9 +106,12 @@ export const schemas = {
   Problem: problemSchema,
   ReadinessReport: readinessReportSchema,
   Ready: readySchema,
+  Release: releaseSchema,
+  Releases: releasesSchema,
   Reloaded: reloadedSchema,
   Echo: echoSchema,
   Replay: replaySchema,
+  RestorePlan: restorePlanSchema,
   Status: statusSchema,
   Task: taskSchema,
   TaskPage: taskPageSchema,

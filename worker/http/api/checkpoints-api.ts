@@ -7,6 +7,8 @@ export interface CheckpointsApi {
   list(texts: boolean): Promise<Checkpoints>;
   /** Throws `not_found`. */
   show(name: string, texts: boolean): Promise<Checkpoint>;
+  /** What a restore would do, a `RestorePlan`. Throws `not_found`, `conflict` while another plan is made, and what a restore would be refused with. */
+  plan(name: string): Promise<object>;
   /** Begins one and returns its name. Throws `conflict` while one is made, and without room `storage_unavailable`. */
   create(caller: Caller, asked: { readonly reason: string | null }): Promise<{ readonly name: string }>;
   /** Begins a verification. Throws `not_found`, and `conflict` while one is under way. */

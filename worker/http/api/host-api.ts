@@ -12,6 +12,7 @@ import type { FilesApi } from './files-api.ts';
 import type { IngressApi } from './ingress-api.ts';
 import type { ItemStore } from './items-api.ts';
 import type { JobsApi } from './jobs-api.ts';
+import type { ReleasesApi } from './releases-api.ts';
 import type { SystemApi } from './system-api.ts';
 import type { TaskControl } from './tasks-api.ts';
 import type { WebhookControl } from './webhooks-api.ts';
@@ -27,6 +28,7 @@ export interface HostApi {
   readonly endpoints: EndpointControl;
   readonly jobs: JobsApi;
   readonly checkpoints: CheckpointsApi;
+  readonly releases: ReleasesApi;
   readonly acceptance: AcceptanceApi;
   readonly webhooks: WebhookControl;
   readonly tasks: TaskControl;

@@ -20,6 +20,7 @@ import { pageRoutes } from './page.ts';
 import { pluginRoutes } from './plugins.ts';
 import { acceptanceRoutes } from './recovery/acceptance.ts';
 import { checkpointRoutes } from './recovery/checkpoints.ts';
+import { releaseRoutes } from './recovery/releases.ts';
 import type { Located, LocateRequest, Match, Route } from './route.ts';
 import { systemRoutes } from './system.ts';
 import { taskRoutes } from './tasks.ts';
@@ -42,6 +43,7 @@ export const ROUTES: readonly Route[] = [
   ...taskRoutes,
   ...jobRoutes,
   ...checkpointRoutes,
+  ...releaseRoutes,
   ...acceptanceRoutes,
   ...chatRoutes,
   ...webhookRoutes,

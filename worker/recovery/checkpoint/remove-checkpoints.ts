@@ -78,10 +78,11 @@ export async function pruneCheckpoints({
   }
 }
 
-const candidateOf = ({ manifest, fault, ...one }: StoredCheckpoint) => ({
+const candidateOf = ({ manifest, fault: _, ...one }: StoredCheckpoint) => ({
   ...one,
   at: Date.parse(manifest?.createdAt ?? '') || 0,
-  isDamaged: fault !== undefined,
+  // One whose rehearsal failed for want of packages can still be restored.
+  isDamaged: one.level === 'damaged',
 });
 
 async function remove(

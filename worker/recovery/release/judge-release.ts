@@ -4,7 +4,7 @@ import { loadConfig } from '../../../shared/config/load.ts';
 import { SqliteReader } from '../../database/reader.ts';
 import { openReadOnly } from '../../database/sqlite/connection.ts';
 import { judge, type Verdict } from './verdict.ts';
-import { readWindow, type WindowSpan } from './window-facts.ts';
+import { readWindow, requiredNames, type WindowSpan } from './window-facts.ts';
 
 export interface JudgeOptions extends WindowSpan {
   readonly project: string;
@@ -15,7 +15,7 @@ export interface JudgeOptions extends WindowSpan {
 export async function judgeRelease({ project, environment, ...span }: JudgeOptions): Promise<Verdict> {
   const { config } = loadConfig({ project, mode: 'production', environment, servesNothing: true });
   const file = resolve(project, config.database.filename);
-  const required = config.http.readiness.endpoints.map(({ owner, name }) => `${owner}:${name}`);
+  const required = requiredNames(config.http.readiness.endpoints);
   const reader = new SqliteReader(() => openReadOnly(file));
   try {
     return judge(await readWindow(reader, span, required));

@@ -2,6 +2,7 @@
 // The window is compared with an equal span that ended when the release began.
 import { sql } from '../../database/statement.ts';
 import type { Reader } from '../../database/unit.ts';
+import { countEnds, eventsBefore, eventsIn, type Span } from './paged-rows.ts';
 import type { Counts, WindowFacts } from './verdict.ts';
 
 export interface WindowSpan {
@@ -14,58 +15,37 @@ export interface WindowSpan {
 
 const ONLINE = 'online';
 
+/** Accounts of `http.readiness.endpoints`, as events name them. */
+export const requiredNames = (endpoints: readonly { readonly owner: string; readonly name: string }[]): string[] =>
+  endpoints.map(({ owner, name }) => `${owner}:${name}`);
+
 export async function readWindow(
   reader: Reader,
   { begunAt, observedAt, now }: WindowSpan,
   required: readonly string[],
 ): Promise<WindowFacts> {
   const length = now - observedAt;
-  const [before, since, oldest, lost] = await Promise.all([
-    countsOf(reader, { from: begunAt - length, until: begunAt }),
-    countsOf(reader, { from: observedAt, until: now }),
-    oldestWaiting(reader),
-    Promise.all(required.map((name) => offlineFor(reader, name, { begunAt, now }))),
-  ]);
+  // One after the other: side by side their pages would share a turn of the loop.
+  const before = await countsOf(reader, { from: begunAt - length, until: begunAt });
+  const since = await countsOf(reader, { from: observedAt, until: now });
+  const oldest = await oldestWaiting(reader);
+  const lost = await lostAccounts(reader, required, { begunAt, now });
   return {
     before,
     since,
     oldestWaitingMs: oldest === undefined ? 0 : Math.max(0, now - Math.max(oldest, observedAt)),
-    lostAccounts: required.flatMap((name, index) => {
-      const forMs = lost[index];
-      return forMs === undefined ? [] : [{ name, forMs }];
-    }),
+    lostAccounts: lost,
   };
 }
 
-interface Span {
-  readonly from: number;
-  readonly until: number;
-}
-
 async function countsOf(reader: Reader, span: Span): Promise<Counts> {
-  const [items, sends, crashes, longestNotReadyMs] = await Promise.all([
-    endsOf(reader, 'inbox', span),
-    endsOf(reader, 'outbox', span),
-    crashesIn(reader, span),
-    longestNotReady(reader, span),
-  ]);
+  const items = await countEnds(reader, 'inbox', span);
+  const sends = await countEnds(reader, 'outbox', span);
+  const crashes = await crashesIn(reader, span);
+  const longestNotReadyMs = await longestNotReady(reader, span);
   const deadOrUnknown = (items.get('dead') ?? 0) + (sends.get('dead') ?? 0) + (sends.get('unknown') ?? 0);
   const handled = items.get('done') ?? 0;
   return { crashes, longestNotReadyMs, handled, deadOrUnknown, agentRuns: 0, agentFailures: 0 };
-}
-
-/** Rows by state that ended within the span. */
-async function endsOf(reader: Reader, table: 'inbox' | 'outbox', { from, until }: Span) {
-  const rows = await reader.all(
-    sql
-      .selectFrom(table)
-      .select(({ fn }) => ['state', fn.countAll<number>().as('n')])
-      .where('done_at', 'is not', null)
-      .where('done_at', '>=', from)
-      .where('done_at', '<', until)
-      .groupBy('state'),
-  );
-  return new Map(rows.map(({ state, n }) => [state as string, Number(n)]));
 }
 
 async function crashesIn(reader: Reader, { from, until }: Span): Promise<number> {
@@ -80,25 +60,18 @@ async function crashesIn(reader: Reader, { from, until }: Span): Promise<number>
   return Number(row?.n ?? 0);
 }
 
+const READINESS = ['ready.changed', 'runtime.started', 'runtime.stopping'];
+
 /** A worker that starts is not ready until it says so. */
-async function longestNotReady(reader: Reader, { from, until }: Span): Promise<number> {
-  const rows = await reader.all(
-    sql
-      .selectFrom('event_log')
-      .select(['at', 'type', 'data'])
-      .where('type', 'in', ['ready.changed', 'runtime.started', 'runtime.stopping'])
-      .where('at', '>=', from)
-      .where('at', '<', until)
-      .orderBy('seq'),
-  );
+async function longestNotReady(reader: Reader, span: Span): Promise<number> {
   let since: number | undefined;
   let longest = 0;
-  for (const { at, type, data } of rows) {
+  for await (const { at, type, data } of eventsIn(reader, READINESS, span)) {
     const isReady = type === 'ready.changed' && (JSON.parse(data) as { readonly ready: boolean }).ready;
     if (isReady && since !== undefined) longest = Math.max(longest, at - since);
     since = isReady ? undefined : (since ?? at);
   }
-  return since === undefined ? longest : Math.max(longest, until - since);
+  return since === undefined ? longest : Math.max(longest, span.until - since);
 }
 
 async function oldestWaiting(reader: Reader): Promise<number | undefined> {
@@ -108,26 +81,28 @@ async function oldestWaiting(reader: Reader): Promise<number | undefined> {
   return row?.received_at;
 }
 
-/** How long an account that was online before the release is not; undefined for one that is, or was not before. */
-async function offlineFor(
+/** Accounts that were online before the release and are not now, with the time since when. */
+async function lostAccounts(
   reader: Reader,
-  endpoint: string,
+  names: readonly string[],
   { begunAt, now }: Pick<WindowSpan, 'begunAt' | 'now'>,
-): Promise<number | undefined> {
-  const last = (until: number) =>
-    reader.first(
-      sql
-        .selectFrom('event_log')
-        .select(['at', 'data'])
-        .where('type', '=', 'endpoint.state_changed')
-        .where('endpoint', '=', endpoint)
-        .where('at', '<', until)
-        .orderBy('seq', 'desc')
-        .limit(1),
-    );
-  const [before, latest] = await Promise.all([last(begunAt), last(now)]);
-  const stateOf = (row: { readonly data: string } | undefined) =>
-    row === undefined ? undefined : (JSON.parse(row.data) as { readonly to: string }).to;
-  if (stateOf(before) !== ONLINE || latest === undefined || stateOf(latest) === ONLINE) return undefined;
-  return now - latest.at;
+): Promise<WindowFacts['lostAccounts']> {
+  const latest = await lastStates(reader, names, now);
+  const offline = names.filter((name) => (latest.get(name)?.to ?? ONLINE) !== ONLINE);
+  const before = await lastStates(reader, offline, begunAt);
+  return offline
+    .filter((name) => before.get(name)?.to === ONLINE)
+    .map((name) => ({ name, forMs: now - (latest.get(name)?.at ?? now) }));
+}
+
+async function lastStates(reader: Reader, names: readonly string[], until: number) {
+  const wanted = new Set(names);
+  const states = new Map<string, { readonly at: number; readonly to: string }>();
+  if (wanted.size === 0) return states;
+  for await (const { endpoint, at, data } of eventsBefore(reader, ['endpoint.state_changed'], until)) {
+    if (endpoint === null || !wanted.delete(endpoint)) continue;
+    states.set(endpoint, { at, to: (JSON.parse(data) as { readonly to: string }).to });
+    if (wanted.size === 0) break;
+  }
+  return states;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stableJson } from '../../../shared/files/atomic-file.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { CHECKPOINT_FILES } from '../../../shared/recovery/layout.ts';
-import { storedCheckpoint } from '../../../shared/recovery/stored-checkpoints.ts';
+import { type Level, storedCheckpoint } from '../../../shared/recovery/stored-checkpoints.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import { openReadOnly } from '../../database/sqlite/connection.ts';
 import { readStoredSchema } from '../../database/stored-schema.ts';
@@ -18,7 +18,7 @@ export interface RestorePlan {
   readonly purpose: 'restore' | 'undo';
   readonly name: string;
   readonly createdAt: string;
-  readonly level: 'made' | 'checked' | 'rehearsed' | null;
+  readonly level: Level | null;
   readonly verifiedAt: string | null;
   /** Null for a replaced state. */
   readonly made: { readonly svc: string; readonly commit: string | null } | null;

@@ -34,7 +34,8 @@ export async function databaseFaults(
 
 function faultOf(error: unknown): PartFault {
   const told = fault(messageOf(error));
-  return error instanceof SvcError && error.hint !== undefined ? { ...told, remedy: error.hint } : told;
+  if (!(error instanceof SvcError)) return told;
+  return { ...told, remedy: error.hint ?? told.remedy, isDamage: error.code !== 'schema_newer' };
 }
 
 function reading<T>(file: string, read: (database: Database) => T): T {

@@ -12,6 +12,8 @@ export interface PartFault {
   readonly part: string;
   readonly message: string;
   readonly remedy: string;
+  /** The file itself is wrong. */
+  readonly isDamage?: boolean;
 }
 
 type Part = Manifest['parts'][number];
@@ -65,4 +67,5 @@ export const damaged = (part: string, message: string): PartFault => ({
   part,
   message,
   remedy: 'restore another checkpoint',
+  isDamage: true,
 });

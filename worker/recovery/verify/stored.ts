@@ -15,7 +15,9 @@ export function namedCheckpoint(project: string, name: string): string {
 
 /** The newest one that was rehearsed, else the newest that was checked. */
 export function insteadOf(project: string, name: string): string {
-  const good = storedCheckpoints(project).filter((one) => one.name !== name && one.level !== 'made');
+  const good = storedCheckpoints(project).filter(
+    (one) => one.name !== name && one.fault === undefined && one.level !== 'made',
+  );
   const newest = good.find(({ level }) => level === 'rehearsed') ?? good[0];
   return newest === undefined
     ? 'No other checkpoint was verified: `svc checkpoint list`, then `svc checkpoint verify <name>`.'

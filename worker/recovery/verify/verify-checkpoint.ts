@@ -55,6 +55,7 @@ export async function verifyCheckpoint(
     at: new Date().toISOString(),
     level: found.level,
     ok: found.faults.length === 0,
+    ...(found.faults.some(({ isDamage }) => isDamage === true) ? { isDamaged: true } : {}),
     ms: Math.round(performance.now() - startedAt),
     svc: VERSION,
     faults: found.faults.map(({ part, message, remedy }) => `${part}: ${message}. ${sentence(remedy)}`),
@@ -81,7 +82,7 @@ async function look(folder: string, options: VerifyCheckpointOptions, deps: Veri
     const told = damaged(CHECKPOINT_FILES.manifest, message);
     return {
       level: 'checked',
-      faults: [code === 'schema_newer' && hint !== undefined ? { ...told, remedy: hint } : told],
+      faults: [code === 'schema_newer' && hint !== undefined ? { ...told, remedy: hint, isDamage: false } : told],
     };
   }
   onStep('hashes');

@@ -79,6 +79,8 @@ export class CatalogFile {
   #nextAt = 0;
   #timer: Timer | undefined;
   #hasStopped = false;
+  /** Writes follow each other, so that an older text never takes the place of a newer one. */
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(core: Core, path: string, filed: (seq: number) => Promise<void> | undefined) {
     this.#core = core;
@@ -117,7 +119,13 @@ export class CatalogFile {
   }
 
   /** Writes it now, if it is not that of the head. */
-  async write(): Promise<void> {
+  write(): Promise<void> {
+    const written = this.#writing.then(() => this.#write());
+    this.#writing = written.catch(() => {}); // its caller was told
+    return written;
+  }
+
+  async #write(): Promise<void> {
     const { clock, reader } = this.#core;
     const startedAt = clock.monotonic();
     if ((await readHead(reader)).seq === this.#written) return;

@@ -4,13 +4,13 @@
 //   FILE-JOURNAL-2  `settled` resolves after the sync of the file. Places in the database follow in a unit of their own.
 //   FILE-JOURNAL-3  After a failed append or sync nobody gets an answer. The segment is written anew from what was synced (SEGMENT-1), and the
 //                   events are appended again from the spool. While that fails, the journal takes no event, and it is tried again each second.
-import { closeSync, openSync, readSync } from 'node:fs';
-import { join } from 'node:path';
+//   FILE-JOURNAL-4  Words are cleared as a turn of the filer: nothing is appended while a segment is written anew. Readers wait for it, and look
+//                   for their places again.
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import type { Timer } from '../../../shared/time/clock.ts';
 import type { Core } from '../../core/core.ts';
-import { sql, statement } from '../../database/statement.ts';
-import type { WorkroomEventsTable, WorkroomPlacesTable } from '../../database/tables.ts';
+import { sql } from '../../database/statement.ts';
+import type { WorkroomEventsTable } from '../../database/tables.ts';
 import type { Statement } from '../../database/unit.ts';
 import { GUARD } from '../journal/append.ts';
 import { hashBeforeFirst } from '../journal/chain.ts';
@@ -18,8 +18,9 @@ import { commandsIn, type Journal, type Proving, type SliceAsked } from '../jour
 import type { CommandIdentity } from '../journal/journal-event.ts';
 import type { JournalCheck } from '../journal/verify.ts';
 import { CatalogFile } from './catalog-file.ts';
+import { clearWords, readNotes } from './clear-words.ts';
+import { readPlaces, takeOut } from './places.ts';
 import { proveFiles } from './prove-files.ts';
-import { readRecord, segmentName } from './record.ts';
 import { SegmentWriter, type Tail } from './segment-writer.ts';
 import type { Placed } from './segments.ts';
 
@@ -52,6 +53,11 @@ export class FileJournal implements Journal {
   readonly #found: SvcError | undefined;
   #damage: SvcError | undefined;
   #isRetry = false;
+  /** The next pass clears erased words. */
+  #hasToClear = false;
+  #clearing: Promise<void> | undefined;
+  /** How often words were cleared, or tried to. */
+  #clearings = 0;
   #again: Timer | undefined;
   #unfollow = (): void => {};
   #hasStopped = false;
@@ -72,6 +78,7 @@ export class FileJournal implements Journal {
   async start(): Promise<void> {
     await this.settled();
     await this.#takeOut();
+    await this.clearErased();
     await this.#catalog.begin();
     this.#unfollow = this.#core.writer.onHead(() => void this.settled().catch(() => {})); // kept as `#damage`
   }
@@ -139,8 +146,36 @@ export class FileJournal implements Journal {
     }
     if (this.#damage !== undefined) this.#core.log.info({}, 'the files of the Workroom are complete again');
     this.#damage = undefined;
+    if (this.#hasToClear) {
+      this.#hasToClear = false;
+      this.#clearings += 1;
+      this.#clearing = this.#clear();
+      await this.#clearing.catch(() => {}); // `clearErased` throws it
+    }
     void this.#takeOut().catch(() => {}); // tried again with the next events
     this.#catalog.changed();
+  }
+
+  /** Takes words out of the files that a unit has noted as erased, then writes the catalog file. Throws while that fails; the note stays. */
+  async clearErased(): Promise<void> {
+    const { reader } = this.#core;
+    if ((await readNotes(reader)).length === 0) return;
+    try {
+      this.#hasToClear = true;
+      await this.#pass(false);
+      await this.#clearing;
+      await this.#catalog.write();
+    } catch (error) {
+      throw new SvcError('journal_damaged', `words are erased, and still in the files: ${messageOf(error)}`, {
+        cause: error,
+        hint: 'the same command again takes them out, or the next start of the host',
+      });
+    }
+  }
+
+  async #clear(): Promise<void> {
+    await this.#takeOut(); // places are of the lines as they are
+    await clearWords(this.#core, this.#writer);
   }
 
   #failed(error: unknown): SvcError {
@@ -190,7 +225,19 @@ export class FileJournal implements Journal {
     return this.#unplaced.length === 0;
   }
 
-  async slice({ after, limit, stream }: SliceAsked): Promise<readonly WorkroomEventsTable[]> {
+  async slice(asked: SliceAsked): Promise<readonly WorkroomEventsTable[]> {
+    for (;;) {
+      const before = this.#clearings;
+      await this.#clearing?.catch(() => {});
+      try {
+        return await this.#read(asked);
+      } catch (error) {
+        if (before === this.#clearings) throw error; // else a segment was written anew meanwhile
+      }
+    }
+  }
+
+  async #read({ after, limit, stream }: SliceAsked): Promise<readonly WorkroomEventsTable[]> {
     let spool = sql.selectFrom('workroom_spool').selectAll().where('seq', '>', after).orderBy('seq').limit(limit);
     let places = sql.selectFrom('workroom_places').selectAll().where('seq', '>', after).orderBy('seq').limit(limit);
     if (stream !== undefined) {
@@ -253,56 +300,3 @@ function spooled(text: string): string {
   texts.set(text, other);
   return other;
 }
-
-export const placeRow = ({ event, segment, offset, bytes }: Placed): WorkroomPlacesTable => {
-  const { seq, id, stream, version } = event;
-  return { seq, id, stream, version, segment, offset, bytes };
-};
-
-/** Events of the files leave the spool. Places that are known already stay. */
-export function takeOut(placed: readonly Placed[]): readonly Statement[] {
-  const seqs = placed.map(({ event }) => event.seq);
-  if (seqs.length === 0) return [];
-  return [
-    { sql: INSERT_PLACES, parameters: [JSON.stringify(placed.map(placeRow))] },
-    statement(
-      sql
-        .deleteFrom('workroom_spool')
-        .where('seq', '>=', Math.min(...seqs))
-        .where('seq', '<=', Math.max(...seqs)),
-    ),
-  ];
-}
-
-const COLUMNS = ['seq', 'id', 'stream', 'version', 'segment', 'offset', 'bytes'];
-const INSERT_PLACES = `INSERT INTO workroom_places (${COLUMNS.join(', ')})
-  SELECT ${COLUMNS.map((column) => `json_extract(value, '$.${column}')`).join(', ')} FROM json_each(?) WHERE true
-  ON CONFLICT (seq) DO NOTHING`;
-
-/** Reads events at their places. Throws `journal_damaged` at a line that does not hold. */
-function readPlaces(folder: string, places: readonly WorkroomPlacesTable[]): readonly WorkroomEventsTable[] {
-  const files = new Map<number, number>();
-  try {
-    return places.map((place) => {
-      const path = join(folder, segmentName(place.segment));
-      try {
-        const file = files.get(place.segment) ?? openSync(path, 'r');
-        files.set(place.segment, file);
-        const line = Buffer.alloc(place.bytes);
-        readSync(file, line, 0, place.bytes, place.offset);
-        const record = readRecord(line, 0);
-        if (record.kind === 'whole' && record.event.seq === place.seq) return record.event;
-      } catch (error) {
-        throw unreadable(place, `${path}: ${messageOf(error)}`);
-      }
-      throw unreadable(place, `${path} at byte ${place.offset}`);
-    });
-  } finally {
-    for (const file of files.values()) closeSync(file);
-  }
-}
-
-const unreadable = ({ seq, stream }: WorkroomPlacesTable, where: string): SvcError =>
-  new SvcError('journal_damaged', `event ${seq} of ${stream} cannot be read from ${where}`, {
-    hint: 'svc workroom verify tells all that is damaged',
-  });

@@ -3,7 +3,7 @@
 //   OPEN-FILES-1  The database knows events up to its head. Those that are not in the spool were synced to a file. Files that end before them,
 //                 are gone or have another chain are damaged: nothing is cut or made.
 //   OPEN-FILES-2  A last line that is not whole was never synced, or its event is in the spool too. It is cut, and kept beside as `.torn`. Whole
-//                 lines behind it are cut only where the spool has their events.
+//                 lines behind it are cut only where the spool has their events. The next start removes the `.torn` file.
 //   OPEN-FILES-3  A last segment without a whole header has no event: it is made anew.
 //   OPEN-FILES-4  Events of the last segment that are in the spool too may never have been synced, or their sync failed. The segment is written anew.
 //   OPEN-FILES-5  Files that hold more than the database are right: the database is an older copy, or was made anew.
@@ -15,7 +15,7 @@ import type { WorkroomEventsTable } from '../../database/tables.ts';
 import { chainHash, hashBeforeFirst } from '../journal/chain.ts';
 import type { Head } from '../read-catalog.ts';
 import type { Tail } from './segment-writer.ts';
-import { listSegments, lookAt, type Segment, type SegmentLook, writeAnew } from './segments.ts';
+import { listSegments, lookAt, removeLeftovers, type Segment, type SegmentLook, writeAnew } from './segments.ts';
 
 export interface Knowing {
   readonly folder: string;
@@ -44,6 +44,7 @@ export function openFiles(known: Knowing): OpenedFiles {
     refuseForeign(known, tail);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     syncFolder(dirname(folder));
+    removeLeftovers(folder);
     if (bare !== undefined) remove(bare, folder);
     return { tail, holdMore: false };
   }
@@ -56,6 +57,7 @@ export function openFiles(known: Knowing): OpenedFiles {
     throw damaged(`${last.path} does not hold at byte ${look.end}, and goes on behind it`);
   refuseForeign(known, tail);
   refuseOtherHead(known, tail, segments);
+  removeLeftovers(folder);
   if (isTorn) writeFileSync(`${last.path}.torn`, look.content.subarray(look.end), { mode: 0o600 });
   if (isTorn || tail.seq > synced) writeAnew(last.path, look.content.subarray(0, look.end));
   if (bare !== undefined) remove(bare, folder);

@@ -33,11 +33,13 @@ export class CatalogProof {
     };
   }
 
-  /** Notes what differs. Streams with a damaged event are told already. */
+  /** Notes what differs. Streams with a damaged event are told already. Words that are erased since may still be in the file: it follows. */
   end(check: JournalCheck): void {
     if (this.#text === this.#folded) return;
     const streams = this.#folded === undefined ? [] : streamsThatDiffer(this.#text ?? '', this.#folded);
-    const told = streams.filter((stream) => !check.isDamaged(stream));
+    const told = streams.filter(
+      (stream) => !check.isDamaged(stream) && !check.isErasedAfter(stream, this.#catalog.appliedSeq ?? 0),
+    );
     if (streams.length > 0 && told.length === 0) return;
     for (const stream of told.length === 0 ? [null] : told) check.note('catalog_differs', 0, stream);
   }

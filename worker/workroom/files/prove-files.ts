@@ -3,9 +3,11 @@
 //   PROVE-FILES-1  A line that is not as it was written is `changed`, at the number that its place gives it.
 //   PROVE-FILES-2  Lines that changed places are `reordered`, at the first number that stands elsewhere. The proof goes on in order of the numbers.
 //   PROVE-FILES-3  A last line without its end is no event. The head tells whether it was one.
+//   PROVE-FILES-4  Words that a later `text.erased` names count as gone, although a kill has left them in a segment: the catalog has lost them.
 import { readFileSync } from 'node:fs';
 import type { WorkroomEventsTable } from '../../database/tables.ts';
 import type { BrokenEvent, JournalCheck } from '../journal/verify.ts';
+import { ErasedWords, erasuresIn } from './erasures.ts';
 import { headerLine, readHeader, readRecord } from './record.ts';
 import { listSegments, type Segment } from './segments.ts';
 
@@ -30,7 +32,13 @@ const seqOf = (entry: Entry): number => ('event' in entry ? entry.event.seq : en
 export function* proveFiles(check: JournalCheck, of: ProvingFiles): Generator<void> {
   const { folder, upTo } = of;
   const segments = listSegments(folder);
-  const feed = new Feed(check, of);
+  const erased = new ErasedWords();
+  for (const { path } of segments) {
+    for (const event of erasuresIn(readFileSync(path))) if (event.seq <= upTo) erased.add(event);
+    yield;
+  }
+  for (const event of of.spool) if (event.kind === 'text.erased' && event.seq <= upTo) erased.add(event);
+  const feed = new Feed(check, of, erased);
   for (const [index, segment] of segments.entries()) {
     if (segment.first > upTo) break;
     const content = readFileSync(segment.path);
@@ -40,6 +48,13 @@ export function* proveFiles(check: JournalCheck, of: ProvingFiles): Generator<vo
     yield;
   }
   for (const event of of.spool) if (event.seq > feed.last.seq) feed.add({ event });
+  if (check.lacksWords()) explainLater(check, folder, upTo);
+}
+
+/** A host erases while the proof goes on: what says so lies behind its end. */
+function explainLater(check: JournalCheck, folder: string, upTo: number): void {
+  for (const { path } of listSegments(folder))
+    for (const event of erasuresIn(readFileSync(path))) if (event.seq > upTo) check.explain(event);
 }
 
 /** Hands events to the proof in rising order. */
@@ -49,9 +64,11 @@ class Feed {
   readonly #check: JournalCheck;
   readonly #upTo: number;
   readonly #spool: ReadonlyMap<number, WorkroomEventsTable>;
+  readonly #erased: ErasedWords;
 
-  constructor(check: JournalCheck, { root, upTo, spool }: ProvingFiles) {
+  constructor(check: JournalCheck, { root, upTo, spool }: ProvingFiles, erased: ErasedWords) {
     this.#check = check;
+    this.#erased = erased;
     this.#upTo = upTo;
     this.#spool = new Map(spool.map((event) => [event.seq, event]));
     this.last = { seq: 0, hash: root };
@@ -69,7 +86,7 @@ class Feed {
     const { event } = entry;
     const other = this.#spool.get(seq);
     if (other !== undefined && other.hash !== event.hash) this.#check.note('changed', seq, event.stream);
-    this.#check.add(event);
+    this.#check.add(this.#erased.has(event) ? { ...event, texts: null } : event);
     this.last = event;
   }
 }

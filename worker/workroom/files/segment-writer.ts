@@ -4,15 +4,18 @@
 //              bytes that an earlier sync has answered for.
 //   SEGMENT-2  Nothing is appended to a file that another process has changed, or that is no longer the file at its path.
 //   SEGMENT-3  The name of a new segment is synced with its first events.
-import { rmSync, statSync } from 'node:fs';
+//   SEGMENT-4  A segment that loses words is whole beside the old one, and synced, before it takes its name. Nothing is appended to it before that
+//              name is synced too.
+import { renameSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
 import { type Failpoint, noFailpoint } from '../../../shared/process/failpoints.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { WorkroomEventsTable } from '../../database/tables.ts';
+import { withoutTexts } from './erasures.ts';
 import { headerLine, recordLine, segmentName } from './record.ts';
-import { lookAt, type Placed, type Segment, writeAnew } from './segments.ts';
+import { lookAt, type Placed, removeLeftovers, type Segment, writeAnew, writeBeside } from './segments.ts';
 
 /** A segment of so many bytes gets no more events. */
 export const SEALED_BYTES = 8 * 1024 * 1024;
@@ -106,6 +109,31 @@ export class SegmentWriter {
         hint: 'svc workroom verify tells what is wrong; a start of the host looks at the files again',
       }));
     return this.#file;
+  }
+
+  /** Writes a segment anew without the texts of these events. Returns where its events lie now. After an error, `mend` has to be called first. */
+  async clearTexts(first: number, seqs: ReadonlySet<number>): Promise<readonly Placed[]> {
+    if (this.#hasFailed) throw new Error('the last write failed');
+    const { folder, point } = this.#options;
+    const path = this.#path(first);
+    const isLast = this.#tail.segment?.first === first;
+    if (isLast) await this.#open(first, false); // throws if it is another file
+    removeLeftovers(folder);
+    const { content, placed, hasChanged } = await withoutTexts({ first, path }, seqs);
+    if (!hasChanged) {
+      syncFolder(folder); // the name may be of an attempt that failed
+      return placed;
+    }
+    if (FAILPOINTS) await point('workroom.erase');
+    const part = writeBeside(path, content);
+    if (FAILPOINTS) await point('workroom.erase.written');
+    if (isLast) await this.close();
+    this.#hasFailed = isLast;
+    renameSync(part, path);
+    if (isLast) this.#tail = { ...this.#tail, segment: { first, bytes: content.length } };
+    syncFolder(folder);
+    this.#hasFailed = false;
+    return placed;
   }
 
   /** Makes the files what the last sync has answered for (SEGMENT-1). Throws if they are not, or the disk fails again. */

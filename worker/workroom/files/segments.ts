@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -100,6 +101,12 @@ export function* placedAfter(folder: string, after: number): Generator<readonly 
 
 /** Puts a new file with this content at the path: nothing of the old one, whose last sync may have failed, is relied on. */
 export function writeAnew(path: string, content: Buffer): void {
+  renameSync(writeBeside(path, content), path);
+  syncFolder(dirname(path));
+}
+
+/** Returns the path of the new file, which is synced. */
+export function writeBeside(path: string, content: Buffer): string {
   const part = `${path}.part`;
   const file = openSync(part, 'w', 0o600);
   try {
@@ -108,6 +115,14 @@ export function writeAnew(path: string, content: Buffer): void {
   } finally {
     closeSync(file);
   }
-  renameSync(part, path);
-  syncFolder(dirname(path));
+  return part;
+}
+
+const LEFTOVER = /^\d{20}\.wjl\.(?:part|torn)$/;
+
+/** Files beside the segments, of an earlier start: their lines may hold words that are erased since. */
+export function removeLeftovers(folder: string): void {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => LEFTOVER.test(name)) : [];
+  for (const name of names) rmSync(join(folder, name));
+  if (names.length > 0) syncFolder(folder);
 }

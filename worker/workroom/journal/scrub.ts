@@ -18,7 +18,7 @@ export async function scrub(core: Core, source: JournalSource): Promise<Verifica
   const head = await readHead(core.reader);
   const check = new JournalCheck({ projectId: core.projectId, head, isMoving: true });
   await source.prove(check, { head, pause: () => turns(1) });
-  if (check.lacksWords) await explainLater(check, source, head.seq);
+  if (check.lacksWords()) await explainLater(check, source, head.seq);
   check.endJournal();
   for (let after = ''; ; ) {
     const rows = await core.reader.all(

@@ -87,6 +87,8 @@ interface StreamState {
   seq: number;
   at: number;
   entity: Entity | undefined;
+  /** Number of the last event that erased words of it. */
+  erasedAt: number;
   isDamaged: boolean;
   isInCatalog: boolean;
 }
@@ -138,10 +140,14 @@ export class JournalCheck {
     return this.#streams.get(stream)?.isDamaged === true;
   }
 
+  /** Whether words of the stream were erased behind this number. */
+  isErasedAfter(stream: string, seq: number): boolean {
+    return (this.#streams.get(stream)?.erasedAt ?? 0) > seq;
+  }
+
   /** Ends the journal. Then `addCatalog` takes the catalog, and `end` tells everything. */
   endJournal(): void {
-    if (this.#held !== undefined) this.#check(this.#held, undefined);
-    this.#held = undefined;
+    this.#endEvents();
     const { head, expect } = this.#of;
     if (head !== undefined && head.seq > this.#seq) this.#fault('truncated', this.#seq + 1, null);
     else if (head !== undefined && head.seq > 0 && head.hash !== this.#before && this.#faults.length === 0)
@@ -157,14 +163,21 @@ export class JournalCheck {
     }
   }
 
-  /** Words are gone of events that no `text.erased` named so far. */
-  get lacksWords(): boolean {
+  /** Whether words are gone of events that no `text.erased` named. Called once all events were added. */
+  lacksWords(): boolean {
+    this.#endEvents();
     return this.#withoutWords.size > 0;
   }
 
+  #endEvents(): void {
+    if (this.#held !== undefined) this.#check(this.#held, undefined);
+    this.#held = undefined;
+  }
+
   /** What an event `text.erased` names. The host erases while a proof goes on, so the event may lie behind the head of the proof. */
-  explain({ kind, stream, data }: Pick<WorkroomEventsTable, 'kind' | 'stream' | 'data'>): void {
+  explain({ kind, seq: erasedAt, stream, data }: Pick<WorkroomEventsTable, 'kind' | 'seq' | 'stream' | 'data'>): void {
     if (kind !== 'text.erased') return;
+    this.#stateOf(stream).erasedAt = erasedAt;
     const { seqs } = JSON.parse(data) as { readonly seqs: readonly number[] };
     for (const seq of seqs) if (this.#withoutWords.get(seq) === stream) this.#withoutWords.delete(seq);
   }
@@ -173,6 +186,7 @@ export class JournalCheck {
     const state = this.#streams.get(row.stream);
     if (state !== undefined) state.isInCatalog = true;
     if (row.applied_seq > this.#seq && this.#of.isMoving === true) return; // changed after the journal was read
+    if (this.isErasedAfter(row.stream, this.#seq)) return; // the row is older than the erasure
     if (state?.isDamaged === true) return; // its events are told already
     if (state?.entity === undefined) return this.#fault('catalog_differs', 0, row.stream);
     const { entity, at, seq } = state;
@@ -248,7 +262,7 @@ export class JournalCheck {
   #stateOf(stream: string): StreamState {
     let state = this.#streams.get(stream);
     if (state === undefined) {
-      state = { version: 0, seq: 0, at: 0, entity: undefined, isDamaged: false, isInCatalog: false };
+      state = { version: 0, seq: 0, at: 0, entity: undefined, erasedAt: 0, isDamaged: false, isInCatalog: false };
       this.#streams.set(stream, state);
     }
     return state;

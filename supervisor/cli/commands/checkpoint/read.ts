@@ -33,7 +33,7 @@ const list: Command = {
           ageOf(one.manifest?.createdAt),
           byteText(one.bytes),
           levelText(context, one),
-          shown(one.fault ?? one.manifest?.reason ?? ''),
+          reasonText(one),
         ]),
       );
     return EXIT.ok;
@@ -41,8 +41,20 @@ const list: Command = {
 };
 
 function levelText({ print }: CommandContext, { level, fault, verification }: StoredCheckpoint): string {
-  if (fault !== undefined) return print.color.bad('damaged');
-  return level === 'made' ? level : `${level} ${ageOf(verification?.at)} ago`;
+  const told = level === 'made' || verification === undefined ? level : `${level} ${ageOf(verification.at)} ago`;
+  return fault === undefined ? told : print.color.bad(told);
+}
+
+const FAULT_CHARACTERS = 60;
+
+/** A fault may be as long as a stack: the list shows its beginning, `svc checkpoint show` all of it. */
+function reasonText({ manifest, fault }: StoredCheckpoint): string {
+  const reason = manifest?.reason ?? '';
+  if (fault === undefined) return shown(reason);
+  const [line = ''] = fault.split('\n');
+  const isWhole = line === fault && line.length <= FAULT_CHARACTERS;
+  const told = isWhole ? line : `${line.slice(0, FAULT_CHARACTERS - 1).trimEnd()}…`;
+  return shown(reason === '' ? told : `${reason}; ${told}`);
 }
 
 function ageOf(time: string | undefined): string {
@@ -82,7 +94,7 @@ const show: Command = {
     const rows = Object.values(database.rows).reduce((sum, count) => sum + count, 0);
     const told = {
       ...rest,
-      level: known.fault === undefined ? known.level : `damaged: ${known.fault}`,
+      level: known.fault === undefined ? known.level : `${known.level}: ${known.fault}`,
       verification,
       schema: schema.migrations.at(-1)?.id ?? 0,
       database: `${database.dialect}, ${rows} rows`,

@@ -124,10 +124,17 @@ function tell({ print, json }: CommandContext, restored: Awaited<ReturnType<type
   print.text('next: svc runtime start, then svc ingress resume');
 }
 
+/** After an exchange of code the step of the release goes on. */
+const NEXT: Readonly<Record<string, string>> = { release: 'release start', rollback: 'release rollback' };
+
 async function finish({ print, json }: CommandContext, project: string): Promise<ExitCode> {
   const done = await finishPending(project);
   if (json) print.json({ finished: done !== undefined, purpose: done?.purpose ?? null, names: done?.names ?? {} });
   else if (done === undefined) print.text('nothing is pending');
-  else print.text(print.color.good(`the ${done.purpose} is finished; next: svc runtime start`));
+  else {
+    const command = NEXT[done.purpose];
+    const what = command === undefined ? done.purpose : 'exchange of code';
+    print.text(print.color.good(`the ${what} is finished; next: svc ${command ?? 'runtime start'}`));
+  }
   return EXIT.ok;
 }

@@ -16,6 +16,7 @@ import {
 } from '../../connect/control-client.ts';
 import { countOption } from '../../options.ts';
 import { checkpointText, newestCheckpoint } from '../../output/checkpoint-text.ts';
+import { readOpenRelease, releaseLines } from '../../output/release-text.ts';
 import { cutText, isWell, nextStep, statusText } from '../../output/status-text.ts';
 import { holdsConfig } from '../../project-lookup.ts';
 
@@ -38,7 +39,12 @@ export const command: Command = {
     // A stopped supervisor answers for another moment, but nothing runs any more.
     if (running === undefined || running.status.state === 'stopped') return nothing(folder, print);
     const { status } = running;
-    const told = { ...status, ...(await toldByWorker(running)), checkpoint: newestCheckpoint(folder) };
+    const told = {
+      ...status,
+      ...(await toldByWorker(running)),
+      checkpoint: newestCheckpoint(folder),
+      release: await readOpenRelease(folder),
+    };
     const notes = [
       ...status.notes,
       ...renewal(status.supervisorVersion),
@@ -49,6 +55,7 @@ export const command: Command = {
     print.json({ ...told, notes });
     for (const line of statusText(told, { color: print.color, lines })) print.text(line);
     print.text(checkpointText(told.checkpoint));
+    for (const line of releaseLines(told.release)) print.text(line);
     for (const note of notes) print.note(print.color.warn(note));
     return isWell(status) ? EXIT.ok : EXIT.failed;
   },

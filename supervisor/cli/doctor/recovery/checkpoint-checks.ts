@@ -47,7 +47,9 @@ function verified({ config }: LoadedConfig, subject: Subject): Finding {
   const all = storedCheckpoints(subject.paths.project);
   const [newest] = all;
   if (newest === undefined) return skip('no checkpoint yet');
-  if (newest.fault !== undefined) return fault(`${newest.name} is damaged: ${newest.fault}`, CREATE);
+  if (newest.level === 'damaged') return fault(`${newest.name} is damaged: ${newest.fault}`, CREATE);
+  if (newest.level === 'failed')
+    return fault(`the verification of ${newest.name} failed: ${newest.fault}`, `svc checkpoint verify ${newest.name}`);
   const { verifyDays } = config.recovery;
   const rehearsed = all.find(({ level }) => level === 'rehearsed');
   const limitMs = 2 * verifyDays * DAY_MS;

@@ -39,6 +39,10 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'workroom.convert.written': 'process/restore/workroom-kill.test.ts',
   'workroom.convert.renamed': 'process/restore/workroom-kill.test.ts',
   'workroom.convert.moved': 'process/restore/workroom-kill.test.ts',
+  'workroom.erase': 'process/restore/workroom-kill.test.ts',
+  'workroom.erase.written': 'process/restore/workroom-kill.test.ts',
+  'workroom.erase.renamed': 'process/restore/workroom-kill.test.ts',
+  'workroom.erase.placed': 'process/restore/workroom-kill.test.ts',
 };
 
 /** Faults that a run plants, with the test that sees the oracle find them. */

@@ -1,4 +1,4 @@
-// Checkpoints: list, show, make, verify. A restore is a command alone, since only a stopped host can be restored.
+// Checkpoints: list, show, plan, make, verify. A restore is a command alone, since only a stopped host can be restored.
 import { type Route, route } from '../route.ts';
 
 export const checkpointRoutes: readonly Route[] = [
@@ -20,6 +20,14 @@ export const checkpointRoutes: readonly Route[] = [
       status: 200,
       json: await port.checkpoints.show(params['name'] ?? '', caller().scope === 'full'),
     }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/checkpoints/{name}/plan',
+    scope: 'full',
+    summary: 'What a restore would do now: what is lost, what stays done, what comes along',
+    answers: { 200: 'RestorePlan', 409: 'Problem', 503: 'Problem', 504: 'Problem' },
+    handle: async ({ port, params }) => ({ status: 200, json: await port.checkpoints.plan(params['name'] ?? '') }),
   }),
   route({
     method: 'POST',
