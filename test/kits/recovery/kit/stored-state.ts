@@ -16,6 +16,8 @@ export interface StoredState {
   readonly deliveries: Readonly<Record<string, string>>;
   /** Sends by state. */
   readonly sends: Readonly<Record<string, number>>;
+  /** Runs of jobs that began. */
+  readonly jobRuns: number;
   readonly restores: readonly { readonly source: string; readonly purpose: string }[];
   /** Revision of the jobs file. */
   readonly revision: number;
@@ -55,6 +57,7 @@ function readDatabase(file: string): Omit<StoredState, 'revision'> {
           ({ state, count }) => [state, count],
         ),
       ),
+      jobRuns: Number(one("SELECT count(*) FROM job_runs WHERE state NOT IN ('missed', 'skipped')")),
       restores: all('SELECT source, purpose FROM restores ORDER BY at'),
     };
   } finally {
