@@ -266,7 +266,11 @@ export class RecoveryHost {
     const { pruneCheckpoints } = await import('../recovery/checkpoint/remove-checkpoints.ts');
     try {
       const to = this.#copyTo();
-      const { removed } = await pruneCheckpoints({ project, rules: loaded().config.recovery, point: core.point });
+      const { removed, identities } = await pruneCheckpoints({
+        project,
+        rules: loaded().config.recovery,
+        point: core.point,
+      });
       for (const name of removed)
         await tell({
           type: 'checkpoint.pruned',
@@ -275,8 +279,8 @@ export class RecoveryHost {
           subject: name,
           data: { name },
         });
-      if (to !== undefined && removed.length > 0)
-        await (await import('../recovery/checkpoint/copy-out.ts')).removeCopies({ to, names: removed });
+      if (to !== undefined && identities.length > 0)
+        await (await import('../recovery/checkpoint/copy-out.ts')).removeCopies({ to, removed: identities });
     } catch (error) {
       core.log.warn({ err: error }, 'old checkpoints were not removed: tried again after the next one');
     }

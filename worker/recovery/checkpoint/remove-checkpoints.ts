@@ -17,7 +17,7 @@ import {
   verificationFile,
 } from '../../../shared/recovery/layout.ts';
 import { type StoredCheckpoint, storedCheckpoints } from '../../../shared/recovery/stored-checkpoints.ts';
-import { removeCopies } from './copy-out.ts';
+import { type Identity, removeCopies } from './copy-out.ts';
 import { lockRecovery } from './lock.ts';
 import { removeLeftovers } from './make-checkpoint.ts';
 import { type KeepRules, toPrune } from './prune.ts';
@@ -27,6 +27,11 @@ export interface Pruned {
   readonly kept: readonly string[];
   /** Of the removed parts; a stored file that another checkpoint needs stays. */
   readonly bytes: number;
+}
+
+export interface PrunedHere extends Pruned {
+  /** Of the removed, for their copies. One whose manifest could not be read is left out: its copy may be the better one. */
+  readonly identities: readonly Identity[];
 }
 
 export interface PruneOptions {
@@ -48,9 +53,9 @@ export async function pruneStored({ project, environment, isDry = false }: Store
   const { config } = loadConfig({ project, mode: 'development', environment, servesNothing: true });
   const { copyTo } = config.recovery;
   const point = FAILPOINTS ? failpointsOf(environment['SVC_FAILPOINTS']) : undefined;
-  const pruned = await pruneCheckpoints({ project, rules: config.recovery, isDry, point });
+  const { identities, ...pruned } = await pruneCheckpoints({ project, rules: config.recovery, isDry, point });
   if (copyTo !== undefined && !isDry && existsSync(resolve(project, copyTo)))
-    await removeCopies({ to: resolve(project, copyTo), names: pruned.removed });
+    await removeCopies({ to: resolve(project, copyTo), removed: identities });
   return pruned;
 }
 
@@ -60,7 +65,7 @@ export async function pruneCheckpoints({
   rules,
   isDry = false,
   point = noFailpoint,
-}: PruneOptions): Promise<Pruned> {
+}: PruneOptions): Promise<PrunedHere> {
   const lock = lockRecovery(project);
   try {
     const all = storedCheckpoints(project);
@@ -69,10 +74,12 @@ export async function pruneCheckpoints({
       otherBytes: bytesBelow(projectPaths(project).replacedDir),
     });
     const removed = new Set(names);
-    const bytes = all.filter(({ name }) => removed.has(name)).reduce((sum, one) => sum + one.bytes, 0);
+    const gone = all.filter(({ name }) => removed.has(name));
+    const bytes = gone.reduce((sum, one) => sum + one.bytes, 0);
+    const identities = gone.flatMap(({ manifest }) => manifest ?? []);
     const kept = all.filter(({ name }) => !removed.has(name));
     if (!isDry) await remove(project, { names, kept, point });
-    return { removed: names, kept: kept.map(({ name }) => name), bytes };
+    return { removed: names, kept: kept.map(({ name }) => name), bytes, identities };
   } finally {
     lock.release();
   }
