@@ -269,6 +269,7 @@ export class RecoveryHost {
       const { removed, identities } = await pruneCheckpoints({
         project,
         rules: loaded().config.recovery,
+        now: core.clock.now(),
         point: core.point,
       });
       for (const name of removed)
@@ -286,6 +287,19 @@ export class RecoveryHost {
     }
   }
 
+  /** Also where no checkpoint is made, and before one is made: it needs the room. */
+  async #pruneReplaced(): Promise<void> {
+    const { core, project, loaded } = this.#deps;
+    const { pruneReplaced } = await import('../recovery/restore/remove-replaced.ts');
+    try {
+      const days = loaded().config.recovery.replacedDays;
+      const replaced = pruneReplaced({ project, days, now: core.clock.now() });
+      if (replaced.length > 0) core.log.info({ replaced }, 'old replaced states removed');
+    } catch (error) {
+      core.log.warn({ err: error }, 'old replaced states were not removed: tried again in an hour');
+    }
+  }
+
   #wait(delayMs: number): void {
     this.#timer = this.#deps.core.clock.after(delayMs, () => void this.#look());
   }
@@ -293,6 +307,7 @@ export class RecoveryHost {
   async #look(): Promise<void> {
     const { clock, log } = this.#deps.core;
     try {
+      if (this.#ended === undefined) await this.#pruneReplaced();
       this.#next = await this.#dueTime();
       if (this.#next !== undefined && this.#next <= clock.now() && this.#ended === undefined) {
         const made = await this.#begin({ actor: 'schedule', reason: null }).ended;
