@@ -266,7 +266,12 @@ export class RecoveryHost {
     const { pruneCheckpoints } = await import('../recovery/checkpoint/remove-checkpoints.ts');
     try {
       const to = this.#copyTo();
-      const { removed } = await pruneCheckpoints({ project, rules: loaded().config.recovery, point: core.point });
+      const { removed, identities } = await pruneCheckpoints({
+        project,
+        rules: loaded().config.recovery,
+        now: core.clock.now(),
+        point: core.point,
+      });
       for (const name of removed)
         await tell({
           type: 'checkpoint.pruned',
@@ -275,10 +280,23 @@ export class RecoveryHost {
           subject: name,
           data: { name },
         });
-      if (to !== undefined && removed.length > 0)
-        await (await import('../recovery/checkpoint/copy-out.ts')).removeCopies({ to, names: removed });
+      if (to !== undefined && identities.length > 0)
+        await (await import('../recovery/checkpoint/copy-out.ts')).removeCopies({ to, removed: identities });
     } catch (error) {
       core.log.warn({ err: error }, 'old checkpoints were not removed: tried again after the next one');
+    }
+  }
+
+  /** Also where no checkpoint is made, and before one is made: it needs the room. */
+  async #pruneReplaced(): Promise<void> {
+    const { core, project, loaded } = this.#deps;
+    const { pruneReplaced } = await import('../recovery/restore/remove-replaced.ts');
+    try {
+      const days = loaded().config.recovery.replacedDays;
+      const replaced = pruneReplaced({ project, days, now: core.clock.now() });
+      if (replaced.length > 0) core.log.info({ replaced }, 'old replaced states removed');
+    } catch (error) {
+      core.log.warn({ err: error }, 'old replaced states were not removed: tried again in an hour');
     }
   }
 
@@ -289,6 +307,7 @@ export class RecoveryHost {
   async #look(): Promise<void> {
     const { clock, log } = this.#deps.core;
     try {
+      if (this.#ended === undefined) await this.#pruneReplaced();
       this.#next = await this.#dueTime();
       if (this.#next !== undefined && this.#next <= clock.now() && this.#ended === undefined) {
         const made = await this.#begin({ actor: 'schedule', reason: null }).ended;

@@ -38,12 +38,37 @@ describe('a copy on another disk', () => {
     const to = otherDisk(t);
     for (const name of [await project.make(), await project.make()]) await copyOut({ project: project.path, to, name });
 
-    await removeCopies({ to, names: ['c1', 'c9'] });
+    const [first, second] = ['c1', 'c2'].map((name) => readManifest(join(to, name)));
+    assert.ok(first !== undefined && second !== undefined);
+    await removeCopies({ to, removed: [first, { ...first, name: 'c9' }] });
     assert.deepEqual(readdirSync(join(to, 'files')), [project.media]);
     assert.deepEqual(readdirSync(to).sort(), ['c2', 'files']);
-    await removeCopies({ to, names: ['c2'] });
+    await removeCopies({ to, removed: [second] });
 
     assert.deepEqual([readdirSync(to), readdirSync(join(to, 'files'))], [['files'], []]);
+  });
+
+  it('of another project stays, whoever makes or removes one of the same name', async (t) => {
+    const [project, other] = [stoppedProject(t), stoppedProject(t)];
+    const to = otherDisk(t);
+    await copyOut({ project: project.path, to, name: await project.make() });
+    const copied = readManifest(join(to, 'c1'));
+    const name = await other.make();
+
+    await assert.rejects(copyOut({ project: other.path, to, name }), {
+      code: 'refused',
+      message: /another checkpoint/,
+    });
+    await removeCopies({ to, removed: [readManifest(checkpointFolder(other.path, name))] });
+    await removeCopies({ to, removed: [{ ...copied, project: 'another' }] });
+    assert.deepEqual(readManifest(join(to, 'c1')), copied);
+    assert.deepEqual(readdirSync(join(to, 'files')), [project.media]);
+    await copyOut({ project: project.path, to, name: 'c1' });
+
+    writeFileSync(join(to, 'c1', 'manifest.json'), 'no manifest');
+    await assert.rejects(copyOut({ project: project.path, to, name: 'c1' }), { code: 'refused' });
+    await removeCopies({ to, removed: [copied] });
+    assert.deepEqual(readdirSync(to).sort(), ['c1', 'files']);
   });
 
   it('is made and removed by the commands of a stopped host; a disk that is not there is a warning', async (t) => {

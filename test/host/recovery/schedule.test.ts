@@ -1,6 +1,6 @@
 // Checkpoints that the host makes by itself, over a clock that the test moves.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -152,6 +152,20 @@ describe('the schedule of checkpoints', () => {
     await to('2026-01-20T12:01:01Z');
 
     assert.deepEqual(names(), []);
+  });
+
+  it('removes replaced states that are too old, also where it makes no checkpoint', async (t) => {
+    const { to, project } = await scheduled(t, { everyHours: 0, replacedDays: 3 });
+    const folder = join(project.paths.replacedDir, 's1');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'replaced.json'), JSON.stringify({ name: 's1', at: '2026-01-10T12:00:00Z' }));
+
+    await to('2026-01-10T12:02:00Z');
+    await to('2026-01-13T11:59:00Z');
+    assert.ok(existsSync(folder));
+    await to('2026-01-13T13:00:00Z');
+
+    assert.deepEqual(readdirSync(project.paths.replacedDir), []);
   });
 
   it('tries again after an hour where one failed, and counts the failure', async (t) => {

@@ -6,6 +6,9 @@ import { pruneCheckpoints } from '../../../worker/recovery/checkpoint/remove-che
 
 const [step = '', project = ''] = process.argv.slice(2);
 const environment = process.env;
-const RULES = { keepLast: 1, keepDays: 0, keepWeeks: 0, maxBytes: 1e12 };
+const RULES = { keepLast: 1, keepDays: 0, keepWeeks: 0, maxBytes: 1e12, replacedDays: 7 };
 if (step === 'make') console.log((await makeStopped({ project, environment, reason: null })).manifest.name);
-else await pruneCheckpoints({ project, rules: RULES, point: failpointsOf(environment['SVC_FAILPOINTS']) });
+else {
+  const point = failpointsOf(environment['SVC_FAILPOINTS']);
+  await pruneCheckpoints({ project, rules: RULES, now: Date.now(), point });
+}

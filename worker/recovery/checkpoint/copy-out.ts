@@ -2,6 +2,8 @@
 //
 //   COPY-OUT-1  A copy has its name once every part was read back from there with the digest of the manifest. A kill leaves `.part`, made anew.
 //   COPY-OUT-2  What is removed here is removed there. A checkpoint that was never here stays: it may be of a host that was restored elsewhere.
+//   COPY-OUT-3  A name is no identity: another project and a machine set up anew count from c1 too. A copy with another `id` is neither replaced nor removed.
+import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
@@ -18,7 +20,13 @@ export interface CopyOutOptions {
   readonly name: string;
 }
 
-/** Throws `storage_unavailable` where the folder is missing or full, and `checkpoint_damaged` where the copy differs. */
+/** What a copy must share with the checkpoint that it is a copy of. */
+export type Identity = Pick<Manifest, 'name' | 'id' | 'project'>;
+
+/**
+ * Throws `storage_unavailable` where the folder is missing or full, `checkpoint_damaged` where the copy differs, and `refused` where another
+ * checkpoint has the name there.
+ */
 export async function copyOut({ project, to, name }: CopyOutOptions): Promise<void> {
   const folder = checkpointFolder(project, name);
   const manifest = readManifest(folder);
@@ -26,6 +34,7 @@ export async function copyOut({ project, to, name }: CopyOutOptions): Promise<vo
   const part = unfinished(target);
   try {
     if (!(await stat(to)).isDirectory()) throw new Error('it is no folder');
+    refuseOther(target, manifest);
     await rm(part, { recursive: true, force: true });
     await mkdir(join(to, SHARED_FILES), { recursive: true, mode: 0o700 });
     for (const { path, sha256 } of [...manifest.parts, await ofManifest(folder)])
@@ -41,6 +50,26 @@ export async function copyOut({ project, to, name }: CopyOutOptions): Promise<vo
       cause: error,
       hint: 'mount the disk of recovery.copyTo, or free space there; the checkpoint itself was made',
     });
+  }
+}
+
+/** COPY-OUT-3. */
+function refuseOther(target: string, manifest: Manifest): void {
+  if (!existsSync(target) || isCopyOf(target, manifest)) return;
+  throw new SvcError('refused', `${manifest.name} was not copied: ${target} is another checkpoint`, {
+    hint:
+      'set recovery.copyTo to a folder of this project alone; to restore that one, copy it and the files/ beside it into ' +
+      '.svc/checkpoints of a new project folder: it can be restored there, or exported and imported elsewhere',
+  });
+}
+
+/** One that cannot be read is nobody's. */
+function isCopyOf(target: string, { id, project }: Identity): boolean {
+  try {
+    const there = readManifest(target);
+    return there.id === id && there.project === project;
+  } catch {
+    return false;
   }
 }
 
@@ -75,14 +104,16 @@ async function copyPart(
 /** Removes copies, and stored files that no copy there needs. */
 export async function removeCopies({
   to,
-  names,
+  removed,
 }: {
   readonly to: string;
-  readonly names: readonly string[];
+  readonly removed: readonly Identity[];
 }): Promise<void> {
-  for (const name of names) {
-    const target = join(to, name);
-    await rename(target, unfinished(target)).catch(() => {}); // it was never copied
+  for (const one of removed) {
+    const target = join(to, one.name);
+    if (!isCopyOf(target, one)) continue; // it was never copied, or is another one
+    await rm(unfinished(target), { recursive: true, force: true });
+    await rename(target, unfinished(target));
     await rm(unfinished(target), { recursive: true, force: true });
   }
   await removeUnnamed(to);

@@ -1,4 +1,4 @@
-// Removes checkpoints by the rules of `prune.ts`, and stored files that no checkpoint needs any more.
+// Removes checkpoints by the rules of `prune.ts`, stored files that no checkpoint needs any more, and old replaced states.
 //
 //   PRUNE-4  A checkpoint is renamed to `.part` first, and the rename is synced. A kill leaves the whole checkpoint, or none and a folder that the next
 //            make or prune removes.
@@ -17,7 +17,8 @@ import {
   verificationFile,
 } from '../../../shared/recovery/layout.ts';
 import { type StoredCheckpoint, storedCheckpoints } from '../../../shared/recovery/stored-checkpoints.ts';
-import { removeCopies } from './copy-out.ts';
+import { oldReplaced, removeReplaced } from '../restore/remove-replaced.ts';
+import { type Identity, removeCopies } from './copy-out.ts';
 import { lockRecovery } from './lock.ts';
 import { removeLeftovers } from './make-checkpoint.ts';
 import { type KeepRules, toPrune } from './prune.ts';
@@ -25,13 +26,22 @@ import { type KeepRules, toPrune } from './prune.ts';
 export interface Pruned {
   readonly removed: readonly string[];
   readonly kept: readonly string[];
-  /** Of the removed parts; a stored file that another checkpoint needs stays. */
+  /** States that a restore moved aside, older than `recovery.replacedDays`. */
+  readonly replaced: readonly string[];
+  /** Of the removed parts and states; a stored file that another checkpoint needs stays. */
   readonly bytes: number;
+}
+
+export interface PrunedHere extends Pruned {
+  /** Of the removed, for their copies. One whose manifest could not be read is left out: its copy may be the better one. */
+  readonly identities: readonly Identity[];
 }
 
 export interface PruneOptions {
   readonly project: string;
-  readonly rules: KeepRules;
+  readonly rules: KeepRules & { readonly replacedDays: number };
+  /** Epoch milliseconds. */
+  readonly now: number;
   /** Says what would go, and removes nothing. */
   readonly isDry?: boolean;
   readonly point?: Failpoint | undefined;
@@ -48,9 +58,15 @@ export async function pruneStored({ project, environment, isDry = false }: Store
   const { config } = loadConfig({ project, mode: 'development', environment, servesNothing: true });
   const { copyTo } = config.recovery;
   const point = FAILPOINTS ? failpointsOf(environment['SVC_FAILPOINTS']) : undefined;
-  const pruned = await pruneCheckpoints({ project, rules: config.recovery, isDry, point });
+  const { identities, ...pruned } = await pruneCheckpoints({
+    project,
+    rules: config.recovery,
+    now: Date.now(),
+    isDry,
+    point,
+  });
   if (copyTo !== undefined && !isDry && existsSync(resolve(project, copyTo)))
-    await removeCopies({ to: resolve(project, copyTo), names: pruned.removed });
+    await removeCopies({ to: resolve(project, copyTo), removed: identities });
   return pruned;
 }
 
@@ -58,21 +74,30 @@ export async function pruneStored({ project, environment, isDry = false }: Store
 export async function pruneCheckpoints({
   project,
   rules,
+  now,
   isDry = false,
   point = noFailpoint,
-}: PruneOptions): Promise<Pruned> {
+}: PruneOptions): Promise<PrunedHere> {
   const lock = lockRecovery(project);
   try {
     const all = storedCheckpoints(project);
+    const { replacedDir } = projectPaths(project);
+    const replaced = oldReplaced({ project, days: rules.replacedDays, now });
+    const bytesOf = (states: readonly string[]): number =>
+      states.reduce((sum, name) => sum + bytesBelow(join(replacedDir, name)), 0);
+    const keptStates = entriesOf(replacedDir).filter((name) => !replaced.includes(name) && !name.endsWith('.part'));
     const names = toPrune(all.map(candidateOf), rules, {
       pinned: namedByReleases(project),
-      otherBytes: bytesBelow(projectPaths(project).replacedDir),
+      otherBytes: bytesOf(keptStates),
     });
     const removed = new Set(names);
-    const bytes = all.filter(({ name }) => removed.has(name)).reduce((sum, one) => sum + one.bytes, 0);
+    const gone = all.filter(({ name }) => removed.has(name));
+    const bytes = gone.reduce((sum, one) => sum + one.bytes, bytesOf(replaced));
+    const identities = gone.flatMap(({ manifest }) => manifest ?? []);
     const kept = all.filter(({ name }) => !removed.has(name));
+    if (!isDry) removeReplaced(project, replaced);
     if (!isDry) await remove(project, { names, kept, point });
-    return { removed: names, kept: kept.map(({ name }) => name), bytes };
+    return { removed: names, kept: kept.map(({ name }) => name), replaced, bytes, identities };
   } finally {
     lock.release();
   }

@@ -126,7 +126,8 @@ export function replacedStates(project: string): readonly ReplacedRecord[] {
     .sort((one, other) => Number(other.slice(1)) - Number(one.slice(1)))
     .flatMap((name) => {
       try {
-        return [JSON.parse(readOwnFile(join(replacedDir, name, REPLACED_RECORD))) as ReplacedRecord];
+        const record = JSON.parse(readOwnFile(join(replacedDir, name, REPLACED_RECORD))) as ReplacedRecord;
+        return [{ ...record, name }];
       } catch {
         return []; // not of a restore, or of one that was cut before it decided
       }
