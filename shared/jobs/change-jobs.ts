@@ -4,6 +4,7 @@
 //   CHANGE-JOBS-2  The mode of the file stays, and a symbolic link stays one: its target is replaced.
 import { chmodSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { LARGEST_FILE_BYTES } from '../config/checks/small-file.ts';
 import { stableJson, writeFileAtomic } from '../files/atomic-file.ts';
 import { SvcError } from '../svc-error.ts';
 import { type Job, LARGEST_JOBS } from './job.ts';
@@ -81,6 +82,10 @@ export interface Written {
 export function writeJobs(path: string, source: JobsSource, entries: readonly Entry[]): Written {
   const revision = source.document.revision + 1;
   const text = stableJson({ ...source.document.value, revision, jobs: entries });
+  if (Buffer.byteLength(text) > LARGEST_FILE_BYTES)
+    throw new SvcError('conflict', `the jobs file would have more than ${LARGEST_FILE_BYTES} bytes`, {
+      hint: 'remove jobs, or shorten their texts',
+    });
   refuseOther(path, source);
   const target = targetOf(path);
   const mode = modeOf(target) ?? 0o600;

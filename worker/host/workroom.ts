@@ -117,7 +117,12 @@ export class WorkroomHost {
 
   /** Called once the database is open and the timers are connected. */
   start(): void {
-    this.#deps.timers().on('workroom', async (row) => (await this.#load()).workroom.fire(row));
+    this.#deps.timers().on(
+      'workroom',
+      async (row) => (await this.#load()).workroom.fire(row),
+      // Rows that cannot be fired would keep those behind them from their turn.
+      () => this.#journal?.damage === undefined,
+    );
     if (this.#isWorkroom) void this.#prove();
   }
 

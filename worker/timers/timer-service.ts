@@ -139,6 +139,19 @@ export class TimerService {
    */
   async #fireRound(): Promise<boolean> {
     const firing = new Map<string, Promise<boolean>>();
+    let fired: readonly boolean[] = [];
+    let isFull: boolean;
+    try {
+      isFull = await this.#fireAll(firing);
+    } finally {
+      // Fired together and in order: many rows share one sync. A page that cannot be read leaves none running.
+      fired = await Promise.all(firing.values());
+    }
+    return isFull && !fired.includes(false);
+  }
+
+  /** Begins to fire, page by page. Returns whether there may be more. */
+  async #fireAll(firing: Map<string, Promise<boolean>>): Promise<boolean> {
     let room = this.#limits.room();
     let after: DueRow | undefined;
     let isFull = true;
@@ -160,9 +173,7 @@ export class TimerService {
       room -= rows.length;
       await turns(1);
     }
-    // Fired together and in order: many rows share one sync.
-    const fired = await Promise.all(firing.values());
-    return isFull && !fired.includes(false);
+    return isFull;
   }
 
   /** Kinds that do not fire now. */

@@ -11,10 +11,14 @@ import { type Actor, type Item, type ItemState, openBlockers, stateOf } from './
 import { type ErasedTarget, erasableOf, erase } from './erase.ts';
 import { readCounts } from './figures.ts';
 import { makeJoinCode } from './join-codes.ts';
+import { canonicalJson, sha256 } from './journal/chain.ts';
 import type { JournalSource } from './journal/journal.ts';
 import { textsOf } from './journal/journal-event.ts';
 import { readHead, readItem, readItemPage, readView } from './read-catalog.ts';
 import type { Accepted, Workroom } from './workroom.ts';
+
+/** Of the digest of a command that is part of its id. */
+const BODY_DIGITS = 16;
 
 export interface AdminDeps {
   readonly core: Core;
@@ -88,7 +92,11 @@ export function createWorkroomAdmin(deps: AdminDeps): WorkroomApi {
     async command(caller, given, { key, ifVersion, keep }) {
       const parsed = parseCommand(given, workroom.settings().maxTextBytes);
       const command = 'endpoint' in parsed ? { ...parsed, endpoint: endpoint(parsed.endpoint) } : parsed;
-      const id = key === undefined ? `http/${uuidv7(core.clock.now())}` : `http/${caller.actor}/${key}`;
+      // The answer of a key is forgotten after a day, the command id never: another command under that key is another one.
+      const id =
+        key === undefined
+          ? `http/${uuidv7(core.clock.now())}`
+          : `http/${caller.actor}/${key}/${sha256(canonicalJson(given)).slice(0, BODY_DIGITS)}`;
       const commanding = { actor: operatorActor(caller.actor), command: { id, cause: null } };
       const more = (accepted: Accepted) => keep(acceptedOf(accepted));
       const outcome = await workroom.do(command, commanding, { ifVersion, more });

@@ -35,7 +35,7 @@ export function openWritable(file: string, busyMs = WRITER_BUSY_MS): Database {
     database.pragma('wal_autocheckpoint = 0'); // svc starts checkpoints itself, to see their errors
     database.pragma(`journal_size_limit = ${LONGEST_EMPTY_LOG_BYTES}`);
     database.pragma('trusted_schema = OFF');
-    database.pragma('secure_delete = FAST'); // erased words do not stay in free bytes of a page
+    database.pragma('secure_delete = ON'); // erased words stay neither in free bytes of a page nor in pages that became free
     database.pragma('wal_checkpoint(NOOP)'); // throws if SQLite could open the file only for reading
     database.function('svc_sha256', { deterministic: true }, sha256);
     return database;

@@ -331,6 +331,7 @@ export class JournalCheck {
 }
 
 const NO_TEXTS: Fact['texts'] = {};
+const SALT = /^[0-9a-f]{32}$/u;
 
 /** Throws if they are not canonical JSON, or not those whose digests stand in `data`. */
 function openedTexts(json: string, data: Fact['data']): Fact['texts'] {
@@ -339,7 +340,8 @@ function openedTexts(json: string, data: Fact['data']): Fact['texts'] {
   const parts: string[] = [];
   for (const field of Object.keys(sealed).sort()) {
     const one = sealed[field] as SealedText;
-    if (textDigest(one) !== data[field]) throw new Error(`${field} is not what was hashed`);
+    // The length is fixed: else the beginning of a text could be moved into its salt, under the same digest.
+    if (!SALT.test(one.salt) || textDigest(one) !== data[field]) throw new Error(`${field} is not what was hashed`);
     texts[field] = one.text;
     parts.push(`${quoted(field)}:{"salt":${quoted(one.salt)},"text":${quoted(one.text)}}`);
   }
