@@ -63,6 +63,8 @@ export interface TaskModule {
   readRestorePlan(request: RestoreRequest): Promise<RestorePlan>;
   /** Exchanges the code of a stopped host for that of a release. */
   switchCode(of: CodeSwitch): Promise<void>;
+  /** Throws `refused` where that could not be carried out. */
+  refuseUnmovable(of: CodeSwitch): Promise<void>;
   /** How the released version does since ingress was opened. */
   judgeRelease(options: JudgeOptions): Promise<Verdict>;
   /** Restores the state of a stopped host. */
@@ -159,6 +161,9 @@ export const readRestorePlan: TaskModule['readRestorePlan'] = async (request) =>
 /** Throws `already_running` beside a worker. */
 export const switchCode: TaskModule['switchCode'] = async (of) =>
   (await import('./recovery/release/switch-code.ts')).switchCode(of);
+
+export const refuseUnmovable: TaskModule['refuseUnmovable'] = async (of) =>
+  (await import('./recovery/release/switch-code.ts')).refuseUnmovable(of);
 
 export const judgeRelease: TaskModule['judgeRelease'] = async (options) =>
   (await import('./recovery/release/judge-release.ts')).judgeRelease(options);

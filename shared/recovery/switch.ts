@@ -4,7 +4,7 @@
 //   SWITCH-2  The folders of a rename are synced before the next rename. So a later rename proves the earlier ones, also after a power cut.
 //   SWITCH-3  The file is removed last. Carrying out a switch again goes on where it stopped, and never moves the new state aside.
 //   SWITCH-4  Nothing opens the database while the file exists.
-import { existsSync, rmSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { stableJson, syncFolder, writeFileAtomic } from '../files/atomic-file.ts';
 import { type FilePort, nodeFiles } from '../files/file-port.ts';
@@ -48,7 +48,8 @@ export interface SwitchFiles extends FilePort {
 const diskFiles: SwitchFiles = {
   ...nodeFiles,
   read: readOwnFile,
-  exists: existsSync,
+  // A link counts, wherever it points: it is moved as it is.
+  exists: (path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined,
   moveAcross,
   removeFolder: (path) => rmSync(path, { recursive: true, force: true }),
 };

@@ -13,6 +13,7 @@ import { shown } from '../output/printable.ts';
 import { begin as beginRelease, sourceOf, treeOptions } from '../release/begin.ts';
 import { checkAhead } from '../release/check-tree.ts';
 import * as steps from '../release/steps.ts';
+import { readRestorePlan } from '../start/worker-entry.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -217,10 +218,14 @@ function step(
       if (open === undefined)
         throw new SvcError('not_found', 'no release is under way', { hint: 'svc release begin --to COMMIT' });
       const record = verb === 'finish' ? await steps.judged({ caller, record: open }) : open;
+      const say = (line: string): void => context.print.text(line);
       const found = next(record, verb, { now: Date.now(), isForced: given['unclear'] === true });
       if (found.kind === 'refused') throw new SvcError('refused', found.reason, { hint: found.hint });
-      if (found.kind === 'done') return tell(context, record);
-      const say = (line: string): void => context.print.text(line);
+      if (found.kind === 'done') {
+        // A kill between the record and the resume left ingress paused.
+        if (verb === 'observe' && record.state === 'observing') await steps.openAgain(caller, record, say);
+        return tell(context, record);
+      }
       return tell(context, await work({ caller, record, actor: actorHere(), say }, { context, options: given }));
     },
   };
@@ -228,14 +233,14 @@ function step(
 
 /** What came in during the window goes with a rollback, so a person agrees to it. */
 async function agreeToLoss(context: CommandContext, record: ReleaseRecord, yes: boolean): Promise<void> {
-  if (record.state !== 'observing' || yes) return;
-  const { readRestorePlan } = await import('../start/worker-entry.ts');
+  if (yes || record.state === 'begun' || record.state === 'checked') return;
   const { planLines } = await import('../output/restore-text.ts');
   const project = context.project();
   const request = { project, environment: context.env, name: record.restorePoint, carry: true, open: undefined };
   // What stays as it is after a restore, and the pause behind one, are not so here.
-  for (const line of planLines(await readRestorePlan(request), Date.now()))
-    if (!/^(?:now|THEN) /u.test(line)) context.print.text(line);
+  const plan = await readRestorePlan(request);
+  if (record.state !== 'observing' && !losesWork(plan.lost)) return;
+  for (const line of planLines(plan, Date.now())) if (!/^(?:now|THEN) /u.test(line)) context.print.text(line);
   context.print.text('THEN         code, lockfile and configuration of before start, ingress as it was');
   if (!context.interactive || context.json)
     throw new SvcError('usage', 'work of the window is lost by a rollback: --yes agrees to it', {
@@ -245,6 +250,11 @@ async function agreeToLoss(context: CommandContext, record: ReleaseRecord, yes: 
   if ((await text({ message: `Type ${record.name} to roll it back` })) === record.name) return;
   throw new SvcError('refused', 'nothing was changed', { hint: 'svc release status' });
 }
+
+/** Events alone are no work: a start and a stop make some. */
+const losesWork = (lost: Awaited<ReturnType<typeof readRestorePlan>>['lost']): boolean =>
+  lost !== null &&
+  (lost.journal !== null || Object.entries(lost).some(([name, of]) => name !== 'events' && Number(of) > 0));
 
 async function settings({ project, env }: CommandContext) {
   const { loadConfig } = await import('../../../shared/config/load.ts');

@@ -15,7 +15,15 @@ import {
 import { SvcError } from '../../../shared/svc-error.ts';
 import { hostNow } from './owner.ts';
 import { askSvc, callSvc, failedCall, type SvcCaller } from './svc-call.ts';
-import { commitOf, isAncestor, lockfileOf, presentCommit, type Source, type TreeOptions } from './tree.ts';
+import {
+  changedFiles,
+  commitOf,
+  isAncestor,
+  lockfileOf,
+  presentCommit,
+  type Source,
+  type TreeOptions,
+} from './tree.ts';
 
 /** Begins the reason of a pause that a release has made. */
 export const PAUSE_REASON = 'svc release';
@@ -40,6 +48,7 @@ export async function begin(caller: SvcCaller, { say, actor, ...asked }: BeginOp
   const tree = treeOptions(caller);
   const source = await sourceOf(asked, tree);
   await refuseDowngrade(source, tree);
+  await refuseChanged(source, tree);
   const { owner } = source.kind === 'image' ? { owner: 'image' } : await hostNow(caller);
   say(`ingress is paused: what comes in is stored and waits. Waiting up to ${QUIET} until nothing runs`);
   const wasPaused = await pause(caller);
@@ -124,15 +133,38 @@ async function refuseDowngrade(source: Source, tree: TreeOptions): Promise<void>
     throw new SvcError('downgrade_alone', `its lockfile is the one that release ${older.name} replaced`, { hint });
 }
 
-/** Returns whether ingress was paused by somebody else before. */
+/** What was edited and not committed would vanish with the code that goes. */
+async function refuseChanged(source: Source, tree: TreeOptions): Promise<void> {
+  if (source.kind !== 'commit') return;
+  const [first, ...more] = await changedFiles(tree);
+  if (first === undefined) return;
+  const others = more.length === 0 ? '' : ` and ${more.length} more`;
+  throw new SvcError('refused', `${first}${others} was changed and is not committed: a release would take it away`, {
+    hint: 'commit it, or take it back: git status',
+  });
+}
+
+/** Whether ingress is paused by somebody else than a release or a restore. */
+export async function isPausedByOthers(caller: SvcCaller, tree?: string): Promise<boolean> {
+  const { json } = await askSvc(caller, ['ingress', 'status'], tree === undefined ? {} : { tree });
+  return json?.['state'] === 'paused' && !isOurs(json);
+}
+
+const isOurs = (ingress: Readonly<Record<string, unknown>> | undefined): boolean =>
+  String(ingress?.['reason'] ?? '').startsWith(PAUSE_REASON) || ingress?.['by'] === 'restore';
+
+/** Returns whether ingress was paused by somebody else before: then it stays as they have set it. */
 async function pause(caller: SvcCaller): Promise<boolean> {
   const { json } = await askSvc(caller, ['ingress', 'status']);
-  const isPaused = json?.['state'] === 'paused';
-  const isOurs = String(json?.['reason'] ?? '').startsWith(PAUSE_REASON);
-  const reason = isPaused && !isOurs ? [] : ['--reason', `${PAUSE_REASON} is under way`];
-  const args = ['ingress', 'pause', ...reason, '--wait', QUIET];
+  const isOthers = json?.['state'] === 'paused' && !isOurs(json);
+  const text = (name: string, flag: string): readonly string[] =>
+    typeof json?.[name] === 'string' ? [flag, json[name]] : [];
+  const how = isOthers
+    ? [...text('mode', '--mode'), ...text('reason', '--reason'), ...text('until', '--until')]
+    : ['--reason', `${PAUSE_REASON} is under way`];
+  const args = ['ingress', 'pause', ...how, '--wait', QUIET];
   const answer = await askSvc(caller, args);
-  if (answer.code === 0) return isPaused && !isOurs;
+  if (answer.code === 0) return isOthers;
   if (answer.json?.['quiet'] !== false) throw failedCall(args, answer);
   throw new SvcError('refused', `something still runs after ${QUIET}: ${answer.notes.at(-1) ?? 'svc ingress status'}`, {
     hint: `svc ingress status names it. ${STAYS_PAUSED}`,

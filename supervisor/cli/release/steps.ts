@@ -5,16 +5,27 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { stableJson, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
+import { projectPaths } from '../../../shared/files/paths.ts';
+import { refusePendingSwitch } from '../../../shared/recovery/pending-switch.ts';
 import { after } from '../../../shared/recovery/release-machine.ts';
 import type { ReleasedVersion, ReleaseRecord } from '../../../shared/recovery/release-record.ts';
 import { releaseFolder, windowOf, writeRelease } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
-import { judgeRelease, readRestorePlan, restore, switchCode } from '../start/worker-entry.ts';
-import { treeOptions } from './begin.ts';
+import { judgeRelease, readRestorePlan, refuseUnmovable, restore, switchCode } from '../start/worker-entry.ts';
+import { isPausedByOthers, treeOptions } from './begin.ts';
 import { checkRestorePoint, checkTree, isChecked, takeAhead } from './check-tree.ts';
-import { startHost, stopHost } from './owner.ts';
+import { hostNow, startHost, stopHost } from './owner.ts';
 import { askSvc, callSvc, failedCall, type SvcCaller } from './svc-call.ts';
-import { failedTree, lockfileOf, moveHead, nextTree, previousTree } from './tree.ts';
+import {
+  failedTree,
+  lockfileOf,
+  moveHead,
+  nextTree,
+  previousTree,
+  removeReplaced,
+  takePresentConfig,
+  untrackedEntries,
+} from './tree.ts';
 
 const HOUR_MS = 3_600_000;
 const STAYS_PAUSED = 'ingress stays paused, as it was before the release; svc ingress resume opens it';
@@ -87,15 +98,37 @@ export async function start(step: Step, readySeconds: number): Promise<Started> 
     throw new SvcError('refused', `${next} is not the tree that was checked`, {
       hint: 'svc release rollback, then begin again',
     });
+  const code = {
+    project,
+    environment: caller.context.env,
+    name,
+    aside: previous,
+    comes: next,
+    staying: isSwitched ? [] : await untrackedEntries(next, treeOptions(caller)),
+  };
+  if (!isSwitched) {
+    await refuseOpenIngress(caller);
+    await takePresentConfig(next, source, treeOptions(caller));
+    await refuseUnmovable(code);
+  }
   const startedAt = performance.now();
   await stopHost(caller, owner);
-  if (!isSwitched) await switchCode({ project, environment: caller.context.env, name, aside: previous, comes: next });
+  if (!isSwitched) await switchCode(code);
   const fault = await startHost(caller, { owner, tree: project, seconds: readySeconds });
   if (fault !== undefined) return { record, fault };
   say(`the new version is ready, ${((performance.now() - startedAt) / 1_000).toFixed(1)} s after the stop began`);
   const note = source.kind === 'commit' ? await moveHead(source.value, treeOptions(caller)) : undefined;
   if (note !== undefined) say(note);
   return { record: stored(step, record, 'started'), fault };
+}
+
+/** Work that was done since the restore point would be lost by a rollback. */
+async function refuseOpenIngress(caller: SvcCaller): Promise<void> {
+  const { json } = await askSvc(caller, ['ingress', 'status']);
+  if (json?.['state'] !== 'open') return;
+  throw new SvcError('refused', 'ingress was opened since the release began: a rollback would lose what came since', {
+    hint: 'svc release rollback, then begin again',
+  });
 }
 
 async function imageReady({ project }: SvcCaller, seconds: number) {
@@ -144,8 +177,9 @@ export async function observe(step: Step, windowHours: number): Promise<ReleaseR
   const { record } = step;
   const windowUntil = new Date(Date.now() + windowHours * HOUR_MS).toISOString();
   // Written first: once ingress is open, work of the new version exists that a rollback would lose.
+  const isKept = record.wasPaused || (await isPausedByOthers(step.caller));
   const next = stored(step, { ...record, windowUntil }, 'observing');
-  await reopen(step);
+  await reopen(step, isKept);
   return next;
 }
 
@@ -162,49 +196,94 @@ export async function judged({ caller, record }: Pick<Step, 'caller' | 'record'>
 }
 
 export function finish(step: Step): ReleaseRecord {
+  const { caller, say } = step;
   const record = stored(step, step.record, 'finished');
-  rmSync(previousTree(step.caller.project, record.name), { recursive: true, force: true });
+  tellKept(say, previousTree(caller.project, record.name), caller.project);
   return record;
+}
+
+/** Removes a tree that was replaced. What the project does not have is kept and named: a release deletes no file that only lies there. */
+function tellKept(say: Step['say'], tree: string, project: string): void {
+  const kept = removeReplaced(tree, project);
+  if (kept.length > 0) say(`${kept.join(', ')}: not in the new version, kept in ${tree}`);
 }
 
 /**
  * Goes back to code, lockfile, configuration and data of before, in one switch. Until `observe` nothing is lost: all that came was parked. Ends with a
- * host that serves, unless the host of before does not get ready: then it throws `refused`, and the release is rolled back all the same.
+ * host that serves, unless the host of before does not get ready: then it throws `refused`, and a second rollback goes on from there.
  */
 export async function rollback(step: Step, readySeconds: number): Promise<ReleaseRecord> {
-  const { caller, record, say } = step;
+  const { caller, record } = step;
   const { project } = caller;
-  const { name, owner, source } = record;
-  const [next, previous, failed] = [nextTree, previousTree, failedTree].map((of) => of(project, name)) as [
-    string,
-    string,
-    string,
-  ];
-  const hasRun = existsSync(previous) || existsSync(failed) || source.kind === 'image';
-  if (!hasRun || (source.kind === 'image' && (record.state === 'begun' || record.state === 'checked'))) {
+  refusePendingSwitch(project);
+  const isKept = record.wasPaused || (await isPausedByOthers(caller));
+  if (record.source.kind === 'image') return rollbackImage(step);
+  const { name } = record;
+  const [next, previous, failed] = [nextTree(project, name), previousTree(project, name), failedTree(project, name)];
+  const hasRun = existsSync(failed) || (existsSync(previous) && !existsSync(next));
+  if (!hasRun) {
+    // A start that was cut has stopped the host.
+    if (record.state === 'checked' && !(await hostNow(caller)).isRunning)
+      await startHost(caller, { owner: record.owner, tree: project, seconds: readySeconds });
     rmSync(next, { recursive: true, force: true });
-    await reopen(step);
+    tellKept(step.say, previous, project);
+    await reopen(step, isKept);
     return stored(step, record, 'rolled_back');
   }
-  if (source.kind === 'image') refuseOtherImage(project, record);
-  else await stopHost(caller, owner);
-  const code = { project, environment: caller.context.env, name, aside: failed, comes: previous };
-  if (source.kind === 'image') await restoreData(caller, record);
-  else if (existsSync(previous)) await restoreData(caller, record, code);
-  say(`code and data are those of ${record.restorePoint} again`);
-  const done = stored(step, record, 'rolled_back');
-  if (source.kind === 'image') return done;
+  await goBack(step, { previous, failed, readySeconds });
   const { commit } = record.before;
-  const note = source.kind === 'commit' && commit !== null ? await moveHead(commit, treeOptions(caller)) : undefined;
-  if (note !== undefined) say(note);
-  const fault = await startHost(caller, { owner, tree: project, seconds: readySeconds });
-  rmSync(failed, { recursive: true, force: true });
+  const note =
+    record.source.kind === 'commit' && commit !== null ? await moveHead(commit, treeOptions(caller)) : undefined;
+  if (note !== undefined) step.say(note);
+  const fault = await startHost(caller, { owner: record.owner, tree: project, seconds: readySeconds });
   if (fault !== undefined)
     throw new SvcError('refused', `the version of before is back, but did not get ready: ${fault}`, {
-      hint: 'svc runtime status; ingress is paused until: svc ingress resume',
+      hint: 'svc runtime status says why; then svc release rollback once more, which opens ingress',
     });
-  await reopen(step);
-  return done;
+  await reopen(step, isKept);
+  tellKept(step.say, failed, project);
+  return stored(step, record, 'rolled_back');
+}
+
+/** Stops the host, and brings code and data of before. Where that is refused, the host starts again as it was. */
+async function goBack(
+  { caller, record, say }: Step,
+  {
+    previous,
+    failed,
+    readySeconds,
+  }: { readonly previous: string; readonly failed: string; readonly readySeconds: number },
+): Promise<void> {
+  const { project } = caller;
+  const { owner, name, restorePoint } = record;
+  const staying = existsSync(previous) ? await untrackedEntries(previous, treeOptions(caller)) : [];
+  const code = { project, environment: caller.context.env, name, aside: failed, comes: previous, staying };
+  if (existsSync(previous)) {
+    await refuseUnmovable(code);
+    await readRestorePlan(planOf(caller, record)); // refused while the host still serves
+  }
+  await stopHost(caller, owner);
+  try {
+    if (existsSync(previous)) await restoreData(caller, record, code);
+  } catch (error) {
+    if (existsSync(previous) && !existsSync(projectPaths(project).pendingSwitch))
+      await startHost(caller, { owner, tree: project, seconds: readySeconds });
+    throw error;
+  }
+  say(`code and data are those of ${restorePoint} again`);
+}
+
+/** The code is that of the container that runs this command; the data go back. */
+async function rollbackImage(step: Step): Promise<ReleaseRecord> {
+  const { caller, record, say } = step;
+  if (record.state === 'begun' || record.state === 'checked') {
+    await reopen(step, record.wasPaused);
+    return stored(step, record, 'rolled_back');
+  }
+  refuseOtherImage(caller.project, record);
+  await restoreData(caller, record);
+  say(`data are those of ${record.restorePoint} again`);
+  return stored(step, record, 'rolled_back');
 }
 
 /** The rollback by the svc of before: the files of this command were moved, and the new svc may be what is broken. */
@@ -213,20 +292,31 @@ export async function rollbackByFormer({ caller, record }: Step): Promise<void> 
   await callSvc(caller, ['release', 'rollback', '--yes'], { tree });
 }
 
-async function reopen({ caller, record, say }: Step): Promise<void> {
-  if (record.wasPaused) return say(STAYS_PAUSED);
+/** `isKept`: somebody else has paused it, and opens it. */
+export async function reopen({ caller, say }: Pick<Step, 'caller' | 'say'>, isKept: boolean): Promise<void> {
+  if (isKept) return say(STAYS_PAUSED);
   // The svc of the project: the files of this command may have been moved.
   await callSvc(caller, ['ingress', 'resume'], { tree: caller.project });
   say('ingress is open: what came meanwhile is handled');
 }
 
+/** Opens ingress once more, where a kill came between the record and the resume. */
+export async function openAgain(caller: SvcCaller, record: ReleaseRecord, say: Step['say']): Promise<void> {
+  const { json } = await askSvc(caller, ['ingress', 'status']);
+  if (json?.['state'] !== 'paused' || record.wasPaused || (await isPausedByOthers(caller))) return;
+  await reopen({ caller, say }, false);
+}
+
+const planOf = ({ project, context }: SvcCaller, { restorePoint }: Pick<ReleaseRecord, 'restorePoint'>) =>
+  ({ project, environment: context.env, name: restorePoint, carry: true, open: undefined }) as const;
+
 /** The outcomes of the time since come along: nothing is handled or sent twice. */
 async function restoreData(
-  { project, context }: SvcCaller,
-  { restorePoint }: Pick<ReleaseRecord, 'restorePoint'>,
+  caller: SvcCaller,
+  record: Pick<ReleaseRecord, 'restorePoint'>,
   code?: Parameters<typeof switchCode>[0],
 ): Promise<void> {
-  const request = { project, environment: context.env, name: restorePoint, carry: true, open: undefined };
+  const request = planOf(caller, record);
   const { digest } = await readRestorePlan(request);
   await restore({ ...request, digest, code });
 }

@@ -150,6 +150,45 @@ export function installedCli(folder: string): string | undefined {
   return existsSync(cli) ? cli : undefined;
 }
 
+/**
+ * Entries at the top that git does not track and the other tree does not have: they are no code, so an exchange leaves them. Without git that
+ * cannot be told, and none stays.
+ */
+export async function untrackedEntries(comes: string, options: TreeOptions): Promise<readonly string[]> {
+  const { project } = options;
+  const { stdout, failed } = await git(options, ['ls-files', '-z']);
+  if (failed) return [];
+  const tracked = new Set(stdout.split('\0').map((path) => path.split('/', 1)[0]));
+  return readdirSync(project).filter(
+    (entry) => !tracked.has(entry) && !STAYING.has(entry) && entry !== MODULES && !existsSync(join(comes, entry)),
+  );
+}
+
+/** Files that git tracks and that were changed since the last commit. */
+export async function changedFiles(options: TreeOptions): Promise<readonly string[]> {
+  const { stdout, failed } = await git(options, ['status', '--porcelain', '--untracked-files=no', '.']);
+  return failed || stdout === '' ? [] : stdout.split('\n').map((line) => line.slice(3));
+}
+
+/** A configuration that the source does not have is that of the project, as it is now. */
+export async function takePresentConfig(next: string, source: Source, options: TreeOptions): Promise<void> {
+  const isOfSource =
+    source.kind === 'commit'
+      ? !(await git(options, ['cat-file', '-e', `${source.value}:./${CONFIG_FILE}`])).failed
+      : existsSync(join(source.value, CONFIG_FILE));
+  if (!isOfSource) cpSync(join(options.project, CONFIG_FILE), join(next, CONFIG_FILE));
+}
+
+/** Removes a tree that was replaced, but for entries that the project does not have: whose they are is not known. Returns those. */
+export function removeReplaced(tree: string, project: string): readonly string[] {
+  if (!existsSync(tree)) return [];
+  const kept = readdirSync(tree).filter((entry) => entry !== MODULES && !existsSync(join(project, entry)));
+  for (const entry of readdirSync(tree))
+    if (!kept.includes(entry)) rmSync(join(tree, entry), { recursive: true, force: true });
+  if (kept.length === 0) rmSync(tree, { recursive: true, force: true });
+  return kept;
+}
+
 /** Lets HEAD and the index follow the code that was switched. Only where the project is the root of its repository. */
 export async function moveHead(commit: string, options: TreeOptions): Promise<string | undefined> {
   const root = await git(options, ['rev-parse', '--show-toplevel']);

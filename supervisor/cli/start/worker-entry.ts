@@ -112,6 +112,12 @@ export const switchCode: TaskModule['switchCode'] = async (of) => {
   return tasks.switchCode(of);
 };
 
+/** Whether the code of a project can be exchanged. No plugin code runs. */
+export const refuseUnmovable: TaskModule['refuseUnmovable'] = async (of) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.refuseUnmovable(of);
+};
+
 /** How a released version does. No plugin code runs. */
 export const judgeRelease: TaskModule['judgeRelease'] = async (options) => {
   const tasks: TaskModule = await import('../../../worker/task.ts');

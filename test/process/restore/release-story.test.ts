@@ -1,6 +1,6 @@
 // A release over real git, npm and a daemon: another version comes, is watched, and goes back with code, lockfile and data together.
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Acceptance } from '../../../shared/api/acceptance.ts';
@@ -48,6 +48,7 @@ describe('a release', { timeout: 900_000 }, () => {
   it('brings another version, and its rollback brings back code and data; each message is handled once', async (t) => {
     const shop = await releasedProject(t, { b: plugin('B') });
     const { svc: _, project, url, commits, git } = shop;
+    project.write('notes.txt', 'of an operator'); // git does not track it
     await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
     assert.equal(await shop.deliver('m1'), 200);
     await until(() => handled(shop).length === 1, { what: 'the first message' });
@@ -60,7 +61,7 @@ describe('a release', { timeout: 900_000 }, () => {
     assert.equal(await shop.deliver('m3'), 200);
     assert.deepEqual(handled(shop), ['A m1']);
     assert.equal(git('rev-parse', 'HEAD'), commits.b);
-    assert.equal(git('status', '--porcelain'), '');
+    assert.equal(git('status', '--porcelain'), '?? notes.txt');
     await done(shop, 'release', 'accept', '--settle', 'host=as planned');
     await done(shop, 'release', 'observe');
     await until(() => handled(shop).length === 3, { what: 'what was parked' });
@@ -73,7 +74,8 @@ describe('a release', { timeout: 900_000 }, () => {
     await untilReady(url);
 
     assert.equal(git('rev-parse', 'HEAD'), commits.a);
-    assert.equal(git('status', '--porcelain'), '');
+    assert.equal(git('status', '--porcelain'), '?? notes.txt');
+    assert.equal(project.read('notes.txt'), 'of an operator');
     assert.match(project.read('book.mjs'), /'A '/);
     assert.equal(await shop.deliver('m2'), 200);
     assert.equal(await shop.deliver('m4'), 200);
@@ -147,6 +149,26 @@ describe('a release', { timeout: 900_000 }, () => {
     assert.equal(record(shop)?.state, 'rolled_back');
   });
 
+  it('leaves the project whole where the exchange is refused, and the pause of an operator as it was', async (t) => {
+    const shop = await releasedProject(t, { b: plugin('B') });
+    const { commits, project } = shop;
+    await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
+    await done(shop, 'ingress', 'pause', '--mode', 'reject', '--reason', 'disk swap');
+    await done(shop, 'release', 'begin', '--to', commits.b);
+    await done(shop, 'release', 'check');
+    rmSync(join(project.path, '.svc/releases/r1/next/package.json'));
+    mkdirSync(join(project.path, '.svc/releases/r1/previous'));
+
+    const refused = await shop.svc('release', 'start');
+    await done(shop, 'release', 'rollback');
+
+    assert.equal(refused.code, 1);
+    assert.match(project.read('book.mjs'), /'A '/);
+    assert.equal(existsSync(join(project.path, 'node_modules/svc')), true);
+    const { state, mode, reason } = JSON.parse((await shop.svc('ingress', 'status', '--json')).stdout);
+    assert.deepEqual([state, mode, reason], ['paused', 'reject', 'disk swap']);
+  });
+
   it('refuses older code alone, a second release, and a tree whose check fails', async (t) => {
     const shop = await releasedProject(t, { b: plugin('B', "throw new Error('never');") });
     const { commits, project } = shop;
@@ -164,7 +186,11 @@ describe('a release', { timeout: 900_000 }, () => {
     await done(shop, 'release', 'rollback');
     assert.equal(JSON.parse((await shop.svc('ingress', 'status', '--json')).stdout).state, 'open');
     shop.git('checkout', '-q', commits.b);
+    project.write('book.mjs', 'edited');
+    const edited = await shop.svc('release', 'begin', '--to', commits.a);
+    shop.git('checkout', '-q', '--', 'book.mjs');
     const older = await shop.svc('release', 'begin', '--to', commits.a);
+    assert.equal(edited.code, 1);
     assert.match(older.stderr, /is older than the commit that runs/);
   });
 });

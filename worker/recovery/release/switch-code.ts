@@ -1,8 +1,8 @@
 // Exchanges the code of a project in one switch: what is there moves to a folder of the release, the other tree comes. State, data and secrets stay.
 //
 // Whoever calls this has stopped the host. Afterwards its own files lie in the folder of the release, so nothing more of it may be loaded.
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { join, relative, resolve, sep } from 'node:path';
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { readStatePlace } from '../../../shared/config/access.ts';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
 import { projectPaths, STAYING } from '../../../shared/files/paths.ts';
@@ -19,20 +19,70 @@ export interface CodeSwitch {
   /** Absolute folders: the one that the present code moves to, and the tree that comes. */
   readonly aside: string;
   readonly comes: string;
+  /** Entries of the project that are no code of either version: they stay. */
+  readonly staying: readonly string[];
 }
 
-/** Entries of a project that belong to its code. A database beside `.svc` stays as well. */
-function codeEntries(folder: string, database: string | undefined): readonly string[] {
+/** The folder of a file system's own. */
+const LOST_AND_FOUND = 'lost+found';
+/** What lies beside a database file. */
+const BESIDE_DATABASE: ReadonlySet<string> = new Set(['', '-wal', '-shm', '-wal.new', '.known']);
+
+/** Entries of a folder that are moved. A database beside `.svc` stays, with all that belongs to it. */
+function codeEntries(folder: string, { staying }: CodeSwitch, database: string | undefined): readonly string[] {
+  const isDatabase = (entry: string): boolean =>
+    database !== undefined && entry.startsWith(database) && BESIDE_DATABASE.has(entry.slice(database.length));
   return readdirSync(folder)
-    .filter((entry) => !STAYING.has(entry) && entry !== database)
+    .filter(
+      (entry) => !STAYING.has(entry) && entry !== LOST_AND_FOUND && !staying.includes(entry) && !isDatabase(entry),
+    )
     .sort();
 }
 
-/** First part of the database's path in the project; undefined where it lies elsewhere. */
-function databaseEntry({ project, environment }: CodeSwitch): string | undefined {
+/** The database's path in the project; undefined where it lies elsewhere. */
+function databaseInside({ project, environment }: Pick<CodeSwitch, 'project' | 'environment'>): string | undefined {
   const { filename } = readStatePlace({ project, mode: 'development', environment });
-  const [first = ''] = relative(project, resolve(project, filename)).split(sep);
-  return first === '..' || first === '' ? undefined : first;
+  const path = relative(project, resolve(project, filename));
+  return path === '' || path.startsWith('..') || isAbsolute(path) ? undefined : path;
+}
+
+/**
+ * Throws `refused`, while the host still runs, where the exchange could not be carried out: the tree that comes is no project, an entry is a mount
+ * point or belongs to somebody else, or the database lies in a folder of code.
+ */
+export function refuseUnmovable(of: CodeSwitch): void {
+  const { project, comes } = of;
+  if (!existsSync(join(comes, 'package.json')))
+    throw new SvcError('refused', `${comes} holds no project: there is no code to switch to`, {
+      hint: 'svc release status; nothing was changed',
+    });
+  const database = databaseInside(of);
+  const [top = ''] = (database ?? '').split(sep);
+  if (database !== undefined && database !== top && !STAYING.has(top))
+    throw new SvcError('refused', `the database lies in ${top}/, which is moved with the code`, {
+      hint: 'move it to .svc or out of the project (database.filename), then begin again',
+    });
+  const { dev } = lstatSync(project);
+  for (const entry of codeEntries(project, of, database)) {
+    const path = join(project, entry);
+    const found = lstatSync(path);
+    if (found.dev !== dev)
+      throw new SvcError('refused', `${path} is a mount point, and cannot be moved with the code`, {
+        hint: 'mount it below data/ or outside of the project, then begin again',
+      });
+    if (found.isDirectory()) refuseUnwritable(path);
+  }
+}
+
+function refuseUnwritable(path: string): void {
+  try {
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw new SvcError('refused', `${path} cannot be moved: this user may not write there`, {
+      cause: error,
+      hint: 'give it to the user that the host runs as, then begin again',
+    });
+  }
 }
 
 /** The renames of the code, and the folder that is empty behind them. The folder for the present code is made, and on the disk. */
@@ -40,15 +90,14 @@ export function codeRenames(of: CodeSwitch): {
   readonly renames: readonly Rename[];
   readonly leftovers: readonly string[];
 } {
+  refuseUnmovable(of);
   const { project, aside, comes } = of;
-  if (!existsSync(comes))
-    throw new SvcError('refused', `${comes} is gone: there is no code to switch to`, { hint: 'svc release check' });
   mkdirSync(aside, { recursive: true, mode: 0o700 });
   syncFolder(join(aside, '..'));
-  const database = databaseEntry(of);
+  const database = databaseInside(of);
   const inside = (path: string): string => relative(project, path);
-  const left = codeEntries(project, database).map((entry) => ({ from: entry, to: inside(join(aside, entry)) }));
-  const came = codeEntries(comes, database).map((entry) => ({ from: inside(join(comes, entry)), to: entry }));
+  const left = codeEntries(project, of, database).map((entry) => ({ from: entry, to: inside(join(aside, entry)) }));
+  const came = codeEntries(comes, of, database).map((entry) => ({ from: inside(join(comes, entry)), to: entry }));
   return { renames: [...left, ...came], leftovers: [inside(comes)] };
 }
 

@@ -3,8 +3,8 @@
 //   CARRY-1  Nothing that was handled or sent is handled or sent again. A handled delivery leaves its id, so that a repeat is recognised.
 //   CARRY-2  A delivery that was only stored is handled after the restore. An item under way goes on; its handlers that had finished do not run again.
 //   CARRY-3  A send that had not gone out yet goes out, also one that was stored after the checkpoint: its item will not be handled again.
-//   CARRY-4  A row that is missing in the replaced state was done or sent there, or dropped, and retention has removed it: it removes nothing that is
-//            open, dead or unknown.
+//   CARRY-4  A row that is missing in a replaced state that came from the restored one was done or sent there, or dropped, and retention has removed it:
+//            retention removes nothing that is open, dead or unknown. Any other replaced state may never have had the row: then it stays as it is.
 //   CARRY-5  A dead item or send changes only where an operator has changed it since.
 import type { Statement } from '../../database/unit.ts';
 
@@ -24,17 +24,23 @@ export interface Fact {
 export type ItemCarry = 'nothing' | 'go_on' | 'end' | 'ended_unseen' | 'id';
 export type SendCarry = 'nothing' | 'bring' | 'go_on' | 'end' | 'ended_unseen';
 
-export function itemCarry(replaced: Fact | undefined, kept: Fact | undefined): ItemCarry {
-  if (replaced === undefined) return kept?.isOver === false ? 'ended_unseen' : 'nothing';
+/** `isDescended`: the replaced state came from the restored one. */
+export function itemCarry(replaced: Fact | undefined, kept: Fact | undefined, isDescended: boolean): ItemCarry {
+  if (replaced === undefined) return missing(kept, isDescended);
   if (kept === undefined) return replaced.isEnded ? 'id' : 'go_on';
   return sinceKept(replaced, kept);
 }
 
-export function sendCarry(replaced: Fact | undefined, kept: Fact | undefined): SendCarry {
-  if (replaced === undefined) return kept?.isOver === false ? 'ended_unseen' : 'nothing';
+/** `isDescended`: the replaced state came from the restored one. */
+export function sendCarry(replaced: Fact | undefined, kept: Fact | undefined, isDescended: boolean): SendCarry {
+  if (replaced === undefined) return missing(kept, isDescended);
   if (kept === undefined) return replaced.isEnded ? 'nothing' : 'bring';
   return sinceKept(replaced, kept);
 }
+
+/** CARRY-4. */
+const missing = (kept: Fact | undefined, isDescended: boolean): 'nothing' | 'ended_unseen' =>
+  isDescended && kept?.isOver === false ? 'ended_unseen' : 'nothing';
 
 function sinceKept(replaced: Fact, kept: Fact): 'nothing' | 'go_on' | 'end' {
   if (kept.isEnded && replaced.changes <= kept.changes) return 'nothing';

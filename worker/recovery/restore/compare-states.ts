@@ -44,6 +44,8 @@ export interface CompareOptions {
   readonly replaced: State;
   /** The database of the checkpoint, or its staged copy. */
   readonly kept: State;
+  /** Id of the checkpoint, or of the replaced state that an undo brings back. Left out: only the same timeline shows where the replaced state came from. */
+  readonly sourceId?: string | undefined;
   /** End of items and sends whose end is not known any more. */
   readonly at: number;
   /** Left out: counts alone. */
@@ -56,8 +58,9 @@ const FROM_PEOPLE: ReadonlySet<unknown> = new Set(['arrival', 'webhook']);
 export function compareStates(options: CompareOptions): Compared {
   const { replaced, kept, apply = () => {} } = options;
   const columns: Columns = (table) => kept.columns(table);
-  const items = compareItems({ ...options, apply, columns });
-  const sends = compareSends({ ...options, apply, columns });
+  const isDescended = descends(options);
+  const items = compareItems({ ...options, apply, columns, isDescended });
+  const sends = compareSends({ ...options, apply, columns, isDescended });
   const due = carryDue(replaced.all('due'), kept.all('due'), columns);
   due.statements.forEach(apply);
   carryNumbers(options);
@@ -76,19 +79,39 @@ export function carryNumbers({ replaced, kept, apply = () => {} }: CompareOption
   for (const row of replaced.each('starts')) carryAdded('starts', row, (table) => kept.columns(table)).forEach(apply);
 }
 
+/**
+ * Whether the replaced state came from the restored one: it went on in the same timeline, or its timeline began with a restore of that very source.
+ * The newest restore alone tells: older rows may have come along from a state that was replaced.
+ */
+function descends({ replaced, kept, sourceId }: CompareOptions): boolean {
+  const [now, then] = [timelineOf(replaced), timelineOf(kept)];
+  if (now.epoch === then.epoch) return now.head >= then.head;
+  if (sourceId === undefined || !replaced.has('restores')) return false;
+  const [newest] = replaced.query(
+    'SELECT source_id FROM restores ORDER BY at DESC, CAST(substr(replaced, 2) AS INTEGER) DESC LIMIT 1',
+  );
+  return newest?.['source_id'] === sourceId;
+}
+
+const timelineOf = (state: State) => ({
+  epoch: state.all('meta', "key = 'epoch'")[0]?.['value'],
+  head: Number(state.all('counters', "name = 'event'")[0]?.['value'] ?? 0),
+});
+
 interface Comparing extends CompareOptions {
   readonly apply: (statement: Statement) => void;
   readonly columns: Columns;
+  readonly isDescended: boolean;
 }
 
-function compareItems({ replaced, kept, at, apply, columns }: Comparing) {
+function compareItems({ replaced, kept, at, apply, columns, isDescended }: Comparing) {
   let [handled, ids, received, endedItems] = [0, 0, 0, 0];
   const find = prepareRead(kept, 'inbox', 'endpoint = ? AND delivery_id = ?');
   const there = prepareRead(replaced, 'inbox', 'endpoint = ? AND delivery_id = ?');
   const left = kept.all('inbox', "state <> 'done'");
   for (const row of replaced.each('inbox')) {
     const own = find(row['endpoint'], row['delivery_id']);
-    const carry = itemCarry(factOf(row), own && factOf(own));
+    const carry = itemCarry(factOf(row), own && factOf(own), isDescended);
     if (carry === 'nothing' || carry === 'ended_unseen') continue;
     if (carry === 'id') ids += 1;
     else if (carry === 'end') endedItems += 1;
@@ -101,14 +124,14 @@ function compareItems({ replaced, kept, at, apply, columns }: Comparing) {
   }
   for (const row of left) {
     if (there(row['endpoint'], row['delivery_id']) !== undefined) continue;
-    if (itemCarry(undefined, factOf(row)) !== 'ended_unseen') continue;
+    if (itemCarry(undefined, factOf(row), isDescended) !== 'ended_unseen') continue;
     endedItems += 1;
     apply(endUnseenItem(String(row['id']), at));
   }
   return { handled, ids, received, endedItems };
 }
 
-function compareSends({ replaced, kept, at, apply, columns }: Comparing) {
+function compareSends({ replaced, kept, at, apply, columns, isDescended }: Comparing) {
   let [endedSends, waitingSends, lostSends] = [0, 0, 0];
   const sent: Record<string, number> = {};
   const find = prepareRead(kept, 'outbox', 'key = ?');
@@ -116,7 +139,7 @@ function compareSends({ replaced, kept, at, apply, columns }: Comparing) {
   const left = kept.all('outbox', "state <> 'sent'");
   for (const row of replaced.each('outbox')) {
     const own = find(row['key']);
-    const carry = sendCarry(factOf(row), own && factOf(own));
+    const carry = sendCarry(factOf(row), own && factOf(own), isDescended);
     const endpoint = String(row['endpoint']);
     if (row['state'] === 'sent' && own?.['state'] !== 'sent') sent[endpoint] = (sent[endpoint] ?? 0) + 1;
     else if (own === undefined && carry === 'nothing') lostSends += 1;
@@ -126,7 +149,7 @@ function compareSends({ replaced, kept, at, apply, columns }: Comparing) {
     apply(carrySend(carry, row, { kept: own && String(own['id']), columns }));
   }
   for (const row of left) {
-    if (there(row['key']) !== undefined || sendCarry(undefined, factOf(row)) !== 'ended_unseen') continue;
+    if (there(row['key']) !== undefined || sendCarry(undefined, factOf(row), isDescended) !== 'ended_unseen') continue;
     endedSends += 1;
     apply(endUnseenSend(String(row['id']), at));
   }

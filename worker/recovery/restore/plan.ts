@@ -187,13 +187,13 @@ function plan(options: PlanOptions, { kept, past, now, present }: Facts): Restor
 }
 
 function compare(
-  { now: at }: PlanOptions,
+  { now: at, source }: PlanOptions,
   kept: State,
   { state, unreadable }: Present,
 ): readonly [Compared | undefined, string | undefined] {
   if (state === undefined) return [undefined, unreadable];
   try {
-    return [compareStates({ replaced: state, kept, at }), undefined];
+    return [compareStates({ replaced: state, kept, sourceId: source.id, at }), undefined];
   } catch (error) {
     return [undefined, messageOf(error)];
   }

@@ -53,7 +53,7 @@ function change(database: Database, options: PrepareOptions): Compared | undefin
   let compared: Compared | undefined;
   if (replaced !== undefined && carry) {
     carryNumbers({ replaced, kept, at: now, apply });
-    compared = compareStates({ replaced, kept, at: now, apply });
+    compared = compareStates({ replaced, kept, sourceId: entry.sourceId, at: now, apply });
   } else {
     if (replaced !== undefined) carryNumbers({ replaced, kept, at: now, apply });
     withoutCarry(open, now).forEach(apply);

@@ -1,0 +1,133 @@
+// Work that is open in the restored state and missing in the replaced one. It has ended only where the replaced state came from the restored one.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { type RestoreRequest, readRestorePlan, restore } from '../../../worker/recovery/restore/restore.ts';
+import { insert, item, rowsOf, send, withDatabase } from '../../support/recovery/changed-rows.ts';
+import { type StoppedProject, stoppedProject } from '../../support/recovery/stopped-project.ts';
+
+/** Restores a checkpoint; without a name, the newest replaced state. Returns what the plan said that comes along. */
+async function bring(project: StoppedProject, name?: string, more: Partial<RestoreRequest> = {}) {
+  const request = { project: project.path, environment: {}, name, carry: true, open: undefined, ...more };
+  const { digest, comesAlong } = readRestorePlan(request);
+  await restore({ ...request, digest });
+  return comesAlong;
+}
+
+const change = (project: StoppedProject, statements: string): void =>
+  withDatabase(project.paths.database, (database) => void database.exec(statements));
+
+const states = ({ paths }: StoppedProject, table: 'inbox' | 'outbox') =>
+  Object.fromEntries(
+    rowsOf(paths.database, `SELECT id, state FROM ${table} ORDER BY id`) as (readonly [string, string])[],
+  );
+
+const storeOpen = ({ paths }: StoppedProject): void =>
+  withDatabase(paths.database, (database) => {
+    insert(database, 'inbox', item('parked'));
+    insert(database, 'outbox', send('waiting'));
+  });
+
+const storeFailed = ({ paths }: StoppedProject): void =>
+  withDatabase(paths.database, (database) => {
+    insert(database, 'outbox', send('dead', { state: 'dead', done_at: 9, code: 'x' }));
+    insert(database, 'outbox', send('unknown', { state: 'unknown', done_at: 9 }));
+  });
+
+const RETENTION = "DELETE FROM inbox WHERE id = 'parked'; DELETE FROM outbox WHERE id = 'waiting'";
+
+async function withOlder(t: TestContext): Promise<StoppedProject> {
+  const project = stoppedProject(t);
+  await project.make();
+  return project;
+}
+
+describe('open work that the replaced state never had', () => {
+  it('stays open after the undo of a restore with which nothing came along', async (t) => {
+    const project = await withOlder(t);
+    storeOpen(project);
+    await bring(project, 'c1', { carry: false });
+
+    const along = await bring(project);
+
+    assert.deepEqual([along?.endedItems, along?.endedSends], [0, 0]);
+    assert.deepEqual(states(project, 'inbox'), { parked: 'received' });
+    assert.deepEqual(states(project, 'outbox'), { waiting: 'pending' });
+  });
+
+  it('stays open in a newer checkpoint that is restored after an older one', async (t) => {
+    const project = await withOlder(t);
+    storeOpen(project);
+    await project.make();
+    await bring(project, 'c1', { carry: false });
+
+    const along = await bring(project, 'c2');
+
+    assert.deepEqual([along?.endedItems, along?.endedSends], [0, 0]);
+    assert.deepEqual(states(project, 'inbox'), { parked: 'received' });
+    assert.deepEqual(states(project, 'outbox'), { waiting: 'pending' });
+  });
+
+  it('stays open where an older copy of the same timeline lay here', async (t) => {
+    const project = stoppedProject(t);
+    storeOpen(project);
+    project.store({ fact: 'then' });
+    await project.make();
+    change(project, `${RETENTION}; UPDATE counters SET value = value - 1 WHERE name = 'event'`);
+
+    await bring(project, 'c1');
+
+    assert.deepEqual(states(project, 'inbox'), { parked: 'received' });
+    assert.deepEqual(states(project, 'outbox'), { waiting: 'pending' });
+  });
+
+  it('stays dead and unknown after an undo', async (t) => {
+    const project = await withOlder(t);
+    storeFailed(project);
+    await bring(project, 'c1');
+
+    await bring(project);
+
+    assert.deepEqual(states(project, 'outbox'), { dead: 'dead', unknown: 'unknown' });
+  });
+
+  it('stays dead and unknown where a restore in between was of another checkpoint', async (t) => {
+    const project = await withOlder(t);
+    storeFailed(project);
+    await project.make();
+    await bring(project, 'c2');
+    await bring(project, 'c1');
+
+    await bring(project, 'c2');
+
+    assert.deepEqual(states(project, 'outbox'), { dead: 'dead', unknown: 'unknown' });
+  });
+});
+
+describe('open work that the replaced state had, and retention removed there', () => {
+  it('has ended in the timeline of the checkpoint', async (t) => {
+    const project = stoppedProject(t);
+    storeOpen(project);
+    await project.make();
+    change(project, RETENTION);
+
+    const along = await bring(project, 'c1');
+
+    assert.deepEqual([along?.endedItems, along?.endedSends], [1, 1]);
+    assert.deepEqual(states(project, 'inbox'), { parked: 'done' });
+    assert.deepEqual(states(project, 'outbox'), { waiting: 'sent' });
+  });
+
+  it('has ended in the state that was restored from this very checkpoint', async (t) => {
+    const project = stoppedProject(t);
+    storeOpen(project);
+    await project.make();
+    await bring(project, 'c1');
+    change(project, RETENTION);
+
+    const along = await bring(project, 'c1');
+
+    assert.deepEqual([along?.endedItems, along?.endedSends], [1, 1]);
+    assert.deepEqual(states(project, 'inbox'), { parked: 'done' });
+    assert.deepEqual(states(project, 'outbox'), { waiting: 'sent' });
+  });
+});
