@@ -6,7 +6,7 @@ import { CrashRun } from '../../kits/crash/kit/crash-run.ts';
 import type { Kill } from '../../kits/crash/kit/kill-plan.ts';
 import { type Random, seeded } from '../../kits/crash/kit/random.ts';
 
-const MOST_RUNS = 3;
+const MOST_RUNS = 6;
 /**
  * When the worker is killed: for the loss where the writer is about to commit what was acknowledged (a moment by chance may miss it on a fast disk); the
  * followers have to see events first.
