@@ -5,8 +5,14 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFil
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { checkpointFolder } from '../../../shared/recovery/layout.ts';
+import { readSwitch } from '../../../shared/recovery/switch.ts';
 import { lockWriter } from '../../../worker/database/writer-lock.ts';
-import { type RestoreRequest, readRestorePlan, restore } from '../../../worker/recovery/restore/restore.ts';
+import {
+  finishPending,
+  type RestoreRequest,
+  readRestorePlan,
+  restore,
+} from '../../../worker/recovery/restore/restore.ts';
 import { due, insert, item, rowsOf, send, withDatabase } from '../../support/recovery/changed-rows.ts';
 import { type StoppedProject, stoppedProject } from '../../support/recovery/stopped-project.ts';
 
@@ -83,6 +89,23 @@ describe('a restore', () => {
       ),
       [],
     );
+  });
+
+  it('names no stored file in its switch: however many are missing, it stays a file that a start reads', async (t) => {
+    const project = await withCheckpoint(t);
+    rmSync(project.paths.mediaDir, { recursive: true });
+    const request = requestOf(project);
+    const { digest } = readRestorePlan(request);
+
+    await assert.rejects(restore({ ...request, digest, environment: { SVC_FAILPOINTS: 'restore.decided=error' } }));
+
+    const renames = readSwitch(project.path)?.renames.map(({ to }) => to) ?? [];
+    assert.deepEqual(renames.filter((to) => !to.startsWith('.svc/replaced/')).toSorted(), [
+      '.svc/data.sqlite',
+      'data/schedule-jobs.json',
+    ]);
+    assert.equal(finishPending(project.path)?.purpose, 'restore');
+    assert.equal(readFileSync(join(project.paths.mediaDir, project.media), 'utf8'), 'a picture');
   });
 
   it('is undone the same way, and the undoing too', async (t) => {

@@ -67,7 +67,7 @@ describe('a kill while a state is restored', () => {
   for (const failpoint of [
     'restore.decided=kill',
     'restore.renamed=kill@1',
-    ...[2, 3, 4, 5, 6].map((pass) => `restore.renamed=kill@${pass}`),
+    ...[2, 3, 4, 5].map((pass) => `restore.renamed=kill@${pass}`),
   ])
     it(`leaves the new state to be finished at ${failpoint}`, async (t) => {
       const project = await changedProject(t);

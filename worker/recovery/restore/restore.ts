@@ -1,6 +1,7 @@
 // `svc checkpoint restore`: plan, stage, prepare, decide, finish. Under the writer lock, so only while nothing runs.
 //
-//   RESTORE-1  Until the switch is decided the present state is whole and untouched. A kill leaves `.svc/restoring.part`, which the next attempt removes.
+//   RESTORE-1  Until the switch is decided the present state is whole and untouched. A kill leaves `.svc/restoring.part`, which the next attempt removes,
+//              and files in `data/media` that no row names yet: their name is their digest, so they harm nothing.
 //   RESTORE-2  Once it is decided the new state comes: this command finishes the switch, or the next start does.
 //   RESTORE-3  The replaced state is kept whole in `.svc/replaced/`, so that an undo can go back the same way.
 //   RESTORE-4  A plan that was agreed to is refused once the present state has moved.
@@ -26,7 +27,7 @@ import { type Places, placesOf, switchPath } from './places.ts';
 import { openPresent, planRestore, type RestorePlan } from './plan.ts';
 import { carriedOf, prepareDatabase } from './prepare.ts';
 import { checkpointSource, REPLACED_RECORD, type Source, undoSource } from './source.ts';
-import { refuseWithoutRoom, STAGED_MEDIA, sizeOf, stage } from './stage.ts';
+import { moveMedia, refuseWithoutRoom, sizeOf, stage } from './stage.ts';
 import type { State } from './state-reader.ts';
 
 export interface RestoreRequest {
@@ -152,7 +153,8 @@ async function stageAndPrepare(
     present.close(); // its WAL and index are moved with it
     makeFolders({ project, name, source, now, mediaDir, hasMedia: media.length > 0 });
     if (FAILPOINTS) await point?.('restore.prepared');
-    const renames = renamesOf(places, { name, media });
+    moveMedia(media, { staging, mediaDir });
+    const renames = renamesOf(places, name);
     const isReplaced = renames.some(({ to }) => to.includes(join('replaced', name)));
     const { code } = options;
     const switched = code === undefined ? { renames: [], leftovers: [] } : codeRenames(code);
@@ -238,21 +240,14 @@ function makeFolders(of: {
 }
 
 /** First the present state moves aside, then the new one comes. */
-function renamesOf(
-  { project, staging, replaced, restored }: Places,
-  { name, media }: { readonly name: string; readonly media: readonly string[] },
-): readonly Rename[] {
+function renamesOf({ project, staging, replaced, restored }: Places, name: string): readonly Rename[] {
   const path = (absolute: string): string => switchPath(project, absolute);
-  const { replacedDir, mediaDir } = projectPaths(project);
+  const { replacedDir } = projectPaths(project);
   const aside = replaced
     .filter(({ live }) => existsSync(live))
     .map((piece) => ({ from: path(piece.live), to: path(join(replacedDir, name, piece.name)) }));
   const come = restored
     .filter((piece) => existsSync(join(staging, piece.name)))
     .map((piece) => ({ from: path(join(staging, piece.name)), to: path(piece.live) }));
-  const files = media.map((sha256) => ({
-    from: path(join(staging, STAGED_MEDIA, sha256)),
-    to: path(join(mediaDir, sha256)),
-  }));
-  return [...aside, ...come, ...files];
+  return [...aside, ...come];
 }

@@ -1,17 +1,27 @@
 // Copies a state into `.svc/restoring.part/`, synced, and compares every byte with the manifest. Nothing of the present state is touched.
 import { createHash } from 'node:crypto';
-import { constants, copyFileSync, createReadStream, existsSync, linkSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  createReadStream,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { open, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
-import { syncTree } from '../../../shared/files/move-across.ts';
+import { moveAcross, syncTree } from '../../../shared/files/move-across.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import { digestOfFile } from '../checkpoint/copied-files.ts';
 import { damaged, type Source, type SourcePart } from './source.ts';
 
 const CHUNK_BYTES = 1_048_576;
 /** Folder of the staged files of `data/media`. */
-export const STAGED_MEDIA = 'media';
+const STAGED_MEDIA = 'media';
 
 export interface StageOptions {
   readonly project: string;
@@ -101,6 +111,35 @@ function linkOrCopy(from: string, to: string): void {
     linkSync(from, to);
   } catch {
     copyFileSync(from, to, constants.COPYFILE_EXCL);
+  }
+}
+
+/**
+ * Moves staged files to `data/media`, which is there; on the disk when it returns. No switch has them: there may be more than its file can hold.
+ * Throws `storage_unavailable`.
+ */
+export function moveMedia(
+  media: readonly string[],
+  { staging, mediaDir }: { readonly staging: string; readonly mediaDir: string },
+): void {
+  if (media.length === 0) return;
+  try {
+    for (const sha256 of media) move(join(staging, STAGED_MEDIA, sha256), join(mediaDir, sha256));
+    syncFolder(mediaDir);
+  } catch (error) {
+    throw new SvcError('storage_unavailable', `stored files cannot be moved to ${mediaDir}: ${messageOf(error)}`, {
+      cause: error,
+      hint: 'the state was not changed; make room or mend the disk, then run the command again',
+    });
+  }
+}
+
+function move(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    moveAcross(from, to);
   }
 }
 
