@@ -77,6 +77,21 @@ describe('jobs over HTTP', () => {
     assert.match(JSON.stringify(cron), /"path":"\/cron"/);
   });
 
+  it('refuse a job with which the file would be too large to be taken in', async (t) => {
+    const host = await running(t);
+    const say = { say: { ...DO.say, text: 'x'.repeat(16_000) } };
+    const jobs = Array.from({ length: 65 }, (_, n) => ({ id: `j${n}`, ...YEARLY, do: say }));
+    mkdirSync(join(host.project.path, 'data'), { recursive: true });
+    writeFileSync(fileOf(host), JSON.stringify({ version: 1, revision: 1, jobs }));
+    await until(async () => (await host.call('GET', '/api/jobs')).text.includes('j64'), { what: 'the file' });
+
+    const { status } = await put(host, 'more', { ...YEARLY, do: say });
+
+    assert.equal(status, 409);
+    assert.equal((await host.call('GET', '/api/jobs/j1')).status, 200);
+    assert.equal((await put(host, 'j1', YEARLY)).status, 200);
+  });
+
   it('refuse a change on another revision, and take an edit by hand in first', async (t) => {
     const host = await running(t);
     const { etag } = await put(host, 'tea', YEARLY);
