@@ -65,7 +65,9 @@ export class CutRun {
   }
 
   summary(): string {
-    const ends = [...this.byEnd].sort().map(([end, count]) => `${end} ${count}`);
+    const ends = [...this.byEnd]
+      .sort(([one], [other]) => one.localeCompare(other))
+      .map(([end, count]) => `${end} ${count}`);
     return `${this.#fileSystem}: ${this.cuts} cuts (${ends.join(', ')}), ${this.faults.length} faults`;
   }
 

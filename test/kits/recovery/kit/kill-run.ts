@@ -51,7 +51,9 @@ export class KillRun {
   }
 
   summary(): string {
-    const steps = [...this.byStep].sort().map(([step, count]) => `${step} ${count}`);
+    const steps = [...this.byStep]
+      .sort(([one], [other]) => one.localeCompare(other))
+      .map(([step, count]) => `${step} ${count}`);
     return `${this.kills} kills in ${this.#cycles} cycles (${steps.join(', ')}), ${this.#messages} messages, ${this.#of.shown('tick')} runs of a job, ${this.faults.length} faults`;
   }
 

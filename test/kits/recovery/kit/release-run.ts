@@ -53,7 +53,9 @@ export class ReleaseRun {
   }
 
   summary(): string {
-    const steps = [...this.byStep].sort().map(([step, count]) => `${step} ${count}`);
+    const steps = [...this.byStep]
+      .sort(([one], [other]) => one.localeCompare(other))
+      .map(([step, count]) => `${step} ${count}`);
     return `${this.kills} kills in ${this.releases} releases (${steps.join(', ')}), ${this.#messages} messages, ${this.faults.length} faults`;
   }
 

@@ -21,11 +21,11 @@ export const decideSwitch: typeof decideReal = (...args) => {
   void failpoint('switch.decided');
 };
 
-export const finishSwitch: typeof Real = (project, options = {}) =>
+export const finishSwitch: typeof Real = (project, options) =>
   Real(project, {
     ...options,
     onStep: (step) => {
-      options.onStep?.(step);
+      options?.onStep?.(step);
       void failpoint(`switch.${step}`);
     },
   });
