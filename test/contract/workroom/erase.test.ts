@@ -84,6 +84,17 @@ for (const store of STORES)
       assert.ok(!bytesOf(room).includes(SECRET));
     });
 
+    it('leaves no long words in pages that became free', async (t) => {
+      const room = await roomOf(t);
+      await fill(room);
+      for (let round = 0; round < 10; round += 1)
+        await room.do(ann, { kind: 'comment', item: 'web-1', text: `${SECRET} ${round} `.padEnd(12_000, '.') });
+      withFile(room.file, (database) => database.pragma('wal_checkpoint(TRUNCATE)'));
+      await erased(room, { item: 'web-1' });
+      withFile(room.file, (database) => database.pragma('wal_checkpoint(TRUNCATE)'));
+      assert.ok(!bytesOf(room).includes(SECRET));
+    });
+
     it('of a member takes what they wrote and their accounts, and leaves what others wrote', async (t) => {
       const room = await roomOf(t);
       await fill(room);
