@@ -22,6 +22,7 @@ import { listSegments } from '../../../worker/workroom/files/segments.ts';
 import { verifyDatabase } from '../../../worker/workroom/journal/verify-database.ts';
 import { readView } from '../../../worker/workroom/read-catalog.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
+import { until } from '../../support/until.ts';
 import {
   OPERATOR,
   openRoom,
@@ -162,6 +163,39 @@ describe('files of the journal', () => {
     assert.notDeepEqual(inodesOf(room), inode, 'nobody knows whether it was synced: it is written anew');
     assert.deepEqual(opened.verify().faults, []);
     assert.equal((await all(opened)).length, 10);
+  });
+
+  it('take commands again once the disk does, where it took no writes at the start', async (t) => {
+    const dead = { is: false };
+    const point = (name: string): Promise<void> | undefined =>
+      dead.is && name === 'workroom.append' ? new Promise(() => {}) : undefined;
+    const room = await teamRoom(t, { store: 'file', point });
+    dead.is = true;
+    void room.do(ann, { kind: 'new', board: 'web', title: 'Home page' });
+    const inSpool = (): number =>
+      withFile(room.file, (database) => Number(database.prepare('SELECT count(*) FROM workroom_spool').pluck().get()));
+    await until(() => inSpool() > 0, { what: 'the event in the spool' });
+    room.kill();
+    let faults = 1;
+    const next = await openRoom(t, {
+      path: dirname(dirname(room.file)),
+      store: 'file',
+      point: (name) => {
+        if (name !== 'workroom.sync' || faults === 0) return undefined;
+        faults -= 1;
+        throw Object.assign(new Error('EIO'), { code: 'EIO' });
+      },
+    });
+    assert.match(next.journal.damage?.message ?? '', /take no writes/);
+
+    const tried = (): boolean => {
+      next.clock.moveTo(next.clock.now() + 1_000);
+      return next.journal.damage === undefined;
+    };
+    await until(tried, { what: 'the next try' });
+
+    assert.equal((await next.do(ann, { kind: 'new', board: 'web', title: 'Again' })).kind, 'accepted');
+    assert.deepEqual(next.verify().faults, []);
   });
 
   it('give no answer after a failed sync, and are written anew before anything is appended', async (t) => {

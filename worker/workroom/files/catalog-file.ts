@@ -95,11 +95,11 @@ export class CatalogFile {
     this.#timer = this.#core.clock.after(wait, () => void this.#writeLater(), { background: true });
   }
 
-  /** Writes the file, unless it is that of the head already. */
+  /** Writes the file, unless it is that of the head already. One that cannot be written is tried again: the journal does not need it. */
   async begin(): Promise<void> {
     const { seq } = await readHead(this.#core.reader);
     if (appliedIn(this.#path) === seq) this.#written = seq;
-    await this.write();
+    await this.#writeLater();
   }
 
   stop(): void {

@@ -76,9 +76,18 @@ export class FileJournal implements Journal {
 
   /** Completes the files from the spool. From then on they follow each unit, of chats too. */
   async start(): Promise<void> {
-    await this.settled();
-    await this.#takeOut();
-    await this.clearErased();
+    try {
+      await this.settled();
+      await this.#takeOut();
+      await this.clearErased();
+    } catch (error) {
+      if (this.#damage === undefined) {
+        this.#hasStopped = true; // nothing of a start that failed may write later
+        this.#again?.cancel();
+        throw error;
+      }
+      // A disk that takes no writes may take them again: then the commands that wait go on without another start.
+    }
     await this.#catalog.begin();
     this.#unfollow = this.#core.writer.onHead(() => void this.settled().catch(() => {})); // kept as `#damage`
   }
