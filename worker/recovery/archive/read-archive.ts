@@ -90,13 +90,18 @@ async function opened({ file, key }: ReadOptions): Promise<AsyncIterable<Buffer>
     throw new SvcError('archive_refused', `${file} is an age file in its text form`, {
       hint: 'Decrypt it first: age -d -o plain.tar.gz FILE',
     });
-  const source = createReadStream(file) as AsyncIterable<Buffer>;
+  const source = bytesOf(file);
   if (seal === 'plain') return source;
   if (key === undefined)
     throw new SvcError('archive_refused', `${file} is encrypted`, {
       hint: 'Add --passphrase-file F or --identity-file F.',
     });
   return decrypted(source, key);
+}
+
+/** Opened by the first read: a stream that nobody reads would tell its error to nobody. */
+async function* bytesOf(file: string): AsyncGenerator<Buffer> {
+  yield* createReadStream(file) as AsyncIterable<Buffer>;
 }
 
 /** Unzips, and ends where the content grows beyond what an honest archive does. */
