@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { startHttp } from '../../../support/http/http-server.ts';
 import { sendRaw } from '../../../support/http/raw-http.ts';
+import { until } from '../../../support/until.ts';
 
 const MIB = 1024 * 1024;
 const CHUNK = Buffer.alloc(MIB, 'x');
@@ -45,7 +46,10 @@ describe('bodies under way', () => {
     if (begun[0] !== undefined && begun[0].answer === '') await once(begun[0].socket, 'data');
     begun[0]?.socket.destroy();
     begun[1]?.socket.destroy();
-    const later = await sendRaw(port, Buffer.concat([Buffer.from(headOf(20 * MIB)), Buffer.alloc(20 * MIB)]));
+    // The server may not have seen yet that both are gone.
+    const large = Buffer.concat([Buffer.from(headOf(20 * MIB)), Buffer.alloc(20 * MIB)]);
+    const sent = async () => [await sendRaw(port, large)].find(({ status }) => status !== 503);
+    const later = await until(sent, { what: 'room again' });
 
     assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '2']);
     assert.match(refused.body, /"code":"overloaded"/);
