@@ -108,8 +108,8 @@ export async function start(step: Step, readySeconds: number): Promise<Started> 
   };
   if (!isSwitched) {
     await refuseOpenIngress(caller);
-    await takePresentConfig(next, source, treeOptions(caller));
     await refuseUnmovable(code);
+    await takePresentConfig(next, source, treeOptions(caller)); // last: it may change the tree that was checked
   }
   const startedAt = performance.now();
   await stopHost(caller, owner);
@@ -282,7 +282,7 @@ async function rollbackImage(step: Step): Promise<ReleaseRecord> {
   }
   refuseOtherImage(caller.project, record);
   await restoreData(caller, record);
-  say(`data are those of ${record.restorePoint} again`);
+  say(`data are those of ${record.restorePoint} again; ingress is paused until: svc ingress resume`);
   return stored(step, record, 'rolled_back');
 }
 
