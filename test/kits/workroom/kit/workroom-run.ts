@@ -160,7 +160,8 @@ export class WorkroomRun {
   #judgeAcknowledged(rows: readonly StoredEvent[], where: string): void {
     const byKey = new Map<string, StoredEvent>();
     for (const row of rows) {
-      const key = /([^/]+)\/1$/.exec(row.id)?.[1];
+      // http/<who>/<key>/<digest of the command>/<event of it>
+      const key = /^http\/[^/]+\/([^/]+)\/[\da-f]+\/1$/.exec(row.id)?.[1];
       if (key === undefined) continue;
       if (byKey.has(key)) this.faults.push(`${where}: ${key} was carried out twice`);
       byKey.set(key, row);
