@@ -1,0 +1,6 @@
+// The targets of `svc deploy init`, by name.
+import type { DeployTarget } from '../target.ts';
+
+export const TARGETS: Readonly<Record<string, () => Promise<{ readonly target: DeployTarget }>>> = {
+  systemd: () => import('./systemd.ts'),
+};
