@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { headOf, templateHash } from '../../../supervisor/cli/deploy/template.ts';
+import { ownPackage } from '../../../supervisor/cli/init/own-package.ts';
 import { deployFolder, runDeploy } from '../../support/commands/deploy-run.ts';
 
 const FILES = ['scrape.yml', 'alerts.yml', 'alerts.test.yml', 'alertmanager.yml', 'dashboard.json', 'runbook.md'];
@@ -25,7 +26,7 @@ const jobsOf = (folder: string): readonly Job[] =>
 describe('svc deploy init monitoring', () => {
   it('writes files that are known again, and nothing of this machine', async (t) => {
     const folder = deployFolder(t);
-    const { actions, notes } = await runDeploy(folder, 'monitoring');
+    const { actions, notes, next } = await runDeploy(folder, 'monitoring');
 
     assert.deepEqual(
       Object.keys(actions),
@@ -38,6 +39,8 @@ describe('svc deploy init monitoring', () => {
       assert.equal(text.includes(folder), false, name);
     }
     assert.match(notes.join(), /set http\.demoToken/u);
+    const guide = readFileSync(join(ownPackage().root, 'deploy/guide/monitor.md'), 'utf8');
+    assert.ok(guide.includes(`\`\`\`sh\n${next.join('\n')}\n\`\`\``), 'the guide has the same commands');
     assert.equal((JSON.parse(fileOf(folder, 'dashboard.json')) as { readonly title: string }).title, 'svc');
   });
 
