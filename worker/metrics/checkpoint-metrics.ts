@@ -48,8 +48,9 @@ export function checkpointMetrics(registry: Registry, read: () => Promise<Checkp
     labelNames: ['code'],
     registers,
     async collect() {
-      const failures = (await figures())?.failures ?? [];
+      const failures = (await figures())?.failures;
       this.reset();
+      if (failures === undefined) return;
       for (const code of CODES) this.inc({ code }, 0);
       for (const [code, count] of failures) this.inc({ code }, count);
     },
