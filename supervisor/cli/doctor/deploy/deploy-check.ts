@@ -15,8 +15,6 @@ const DEEPEST = 4;
 const HEAD_BYTES = 1_024;
 /** What --force keeps of a file that it replaces. */
 const COPY = /\.bak-[\dTZ-]+$/u;
-/** Folders of templates that are not named as their target. */
-const TARGETS: Readonly<Record<string, string>> = { container: 'compose', edge: 'proxy' };
 
 function current({ paths: { project } }: Subject): Finding {
   const written = [...filesIn(project, '', 0), ...filesIn(project, FOLDER, DEEPEST)].flatMap((path) => {
@@ -42,10 +40,8 @@ function hashOf({ path }: Head): string | undefined {
   }
 }
 
-function targetOf({ path }: Head): string {
-  const [folder = ''] = path.split('/');
-  return TARGETS[folder] ?? folder;
-}
+/** The templates of a target lie in a folder of its name. */
+const targetOf = ({ path }: Head): string => path.split('/')[0] ?? '';
 
 /** Paths below the project, `depth` folders deep. A folder that cannot be read has none. */
 function filesIn(project: string, folder: string, depth: number): readonly string[] {
