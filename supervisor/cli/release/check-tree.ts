@@ -54,17 +54,38 @@ export async function checkTree(
   return { results, tree: hashOfTree(next), lockfile: lockfileOf(next) };
 }
 
+export interface CheckedPoint {
+  readonly results: Results;
+  /** The svc that has migrated it, and to which schema; null where it did not say. */
+  readonly svc: string | null;
+  readonly schema: number | null;
+}
+
 /** The last check: the new svc restores the restore point aside, and migrates it. */
 export async function checkRestorePoint(
   caller: SvcCaller,
   { name, restorePoint }: Pick<ReleaseRecord, 'name' | 'restorePoint'>,
   say: (line: string) => void,
-): Promise<Results> {
+): Promise<CheckedPoint> {
   const log = logOf(caller.project, name);
   const results: Record<string, Results[string]> = {};
   const next = nextTree(caller.project, name);
-  await checking(log, results, say)('migrate', () => rehearse(caller, { next, restorePoint, log }));
-  return results;
+  let told: Readonly<Record<string, unknown>> | undefined;
+  await checking(
+    log,
+    results,
+    say,
+  )('migrate', async () => {
+    const { fault, json } = await rehearse(caller, { next, restorePoint, log });
+    told = json;
+    return fault;
+  });
+  const { svc, schema } = told ?? {};
+  return {
+    results,
+    svc: typeof svc === 'string' ? svc : null,
+    schema: typeof schema === 'number' ? schema : null,
+  };
 }
 
 function logOf(project: string, name: string): string {
@@ -159,17 +180,17 @@ async function tryOnce(caller: SvcCaller, next: string, log: string): Promise<st
   return first?.message ?? notes.at(-1) ?? `svc ${args.join(' ')} ended with ${code}`;
 }
 
-/** The new svc restores the checkpoint aside and migrates it. */
+/** The new svc restores the checkpoint aside and migrates it. Returns the fault, and what it says. */
 async function rehearse(
   caller: SvcCaller,
   { next, restorePoint, log }: { readonly next: string; readonly restorePoint: string; readonly log: string },
-): Promise<string | undefined> {
+): Promise<{ readonly fault: string | undefined; readonly json: Readonly<Record<string, unknown>> | undefined }> {
   const args = ['checkpoint', 'verify', restorePoint];
   const from = installedCli(next) === undefined ? {} : { tree: next };
   const { code, json, notes } = await askSvc(caller, args, from);
   appendFileSync(log, `$ svc ${args.join(' ')}\n${notes.join('\n')}\n`);
-  if (code === 0) return undefined;
+  if (code === 0) return { fault: undefined, json };
   const faults = json?.['faults'];
   const [first] = Array.isArray(faults) ? (faults as unknown[]) : [];
-  return first === undefined ? (notes.at(-1) ?? `ended with ${code}`) : JSON.stringify(first);
+  return { fault: first === undefined ? (notes.at(-1) ?? `ended with ${code}`) : JSON.stringify(first), json };
 }
