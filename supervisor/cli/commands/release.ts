@@ -13,7 +13,7 @@ import { losesWork, planLines, takenBackText } from '../output/restore-text.ts';
 import { begin as beginRelease, sourceOf, treeOptions } from '../release/begin.ts';
 import { checkAhead } from '../release/check-tree.ts';
 import { finishCut, formerCli, pendingFor, runAs } from '../release/hand-over.ts';
-import { rollback as goBack, rollbackByFormer } from '../release/rollback.ts';
+import { ensureFormer, rollback as goBack, rollbackByFormer } from '../release/rollback.ts';
 import * as steps from '../release/steps.ts';
 import { readRestorePlan } from '../start/worker-entry.ts';
 
@@ -227,6 +227,7 @@ function step(
       const open = openRelease(project) ?? (verb === 'rollback' ? listReleases(project).at(-1) : undefined);
       if (open === undefined)
         throw new SvcError('not_found', 'no release is under way', { hint: 'svc release begin --to COMMIT' });
+      if (verb === 'rollback') await ensureFormer({ caller, record: open, say });
       const former = verb === 'rollback' ? formerCli(project, open.name) : undefined;
       if (former !== undefined) return runAs(former, words, { project, context });
       const record = verb === 'finish' ? await steps.judged({ caller, record: open }) : open;

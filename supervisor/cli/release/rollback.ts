@@ -4,11 +4,12 @@
 import { existsSync, rmSync } from 'node:fs';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import type { ReleaseRecord, TakenBack } from '../../../shared/recovery/release-record.ts';
-import { writeRelease } from '../../../shared/recovery/release-record.ts';
+import { isEnded, writeRelease } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { takenBackText } from '../output/restore-text.ts';
 import { readRestorePlan, refuseUnmovable, restore, type switchCode } from '../start/worker-entry.ts';
 import { isPausedByOthers, treeOptions } from './begin.ts';
+import { makeFormer } from './check-tree.ts';
 import { hostNow, startHost, stopHost } from './owner.ts';
 import { removeReplaced, reopen, type Step, stored } from './steps.ts';
 import { callSvc, type SvcCaller } from './svc-call.ts';
@@ -49,6 +50,16 @@ export async function rollback(step: Step, readySeconds: number): Promise<Releas
   await reopen(step, isKept);
   await removeReplaced(step, failed);
   return stored(step, back, 'rolled_back');
+}
+
+/** Where the new version runs, and somebody has removed what ran before from the folder of the release, that is made anew. */
+export async function ensureFormer({ caller, record, say }: Omit<Step, 'actor'>): Promise<void> {
+  const { name, state, source } = record;
+  const [next, previous, failed] = [nextTree, previousTree, failedTree].map((treeOf) => treeOf(caller.project, name));
+  const isThere = [next, previous, failed].some((tree) => existsSync(tree ?? ''));
+  if (isThere || state === 'begun' || source.kind === 'image' || isEnded(record)) return;
+  say('what ran before was removed: it is made anew');
+  await makeFormer(caller, record, say);
 }
 
 /** Stops the host, and brings code and data of before. Where that is refused, the host starts again as it was. */

@@ -55,9 +55,8 @@ export async function isAncestor(older: string, newer: string, options: TreeOpti
 }
 
 /** Makes the tree anew. It appears under its name once it is whole. The packages are not installed yet. */
-export async function makeTree(name: string, source: Source, options: TreeOptions): Promise<string> {
+export async function makeTree(target: string, source: Source, options: TreeOptions): Promise<string> {
   const { project } = options;
-  const target = nextTree(project, name);
   const part = `${target}.part`;
   rmSync(part, { recursive: true, force: true });
   rmSync(target, { recursive: true, force: true });
