@@ -1,0 +1,9 @@
+// The targets of `svc deploy init`, by name.
+import type { DeployTarget } from '../target.ts';
+
+export const TARGETS: Readonly<Record<string, () => Promise<{ readonly target: DeployTarget }>>> = {
+  monitoring: () => import('./monitoring.ts'),
+  kubernetes: () => import('./kubernetes.ts'),
+  launchd: () => import('./launchd.ts'),
+  systemd: () => import('./systemd.ts'),
+};
