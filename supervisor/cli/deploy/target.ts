@@ -7,6 +7,7 @@ export interface DeployRequest {
   readonly project: DeployProject;
   /** Options of the command line by their camel-case names. */
   readonly options: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export interface DeployPlan {
