@@ -1,6 +1,6 @@
 // What a worker loads later: features and adapters that most hosts never use. Each is a script of its own beside that of the worker, so that a
 // start reads and keeps only what it needs. A file that both need is part of the worker alone, and the script takes it from there.
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from 'esbuild';
 import { ROOT } from './output.ts';
 
@@ -52,6 +52,20 @@ export const then = (done, failed) => loadLater(__filename, ${JSON.stringify(`${
     },
   };
 }
+
+/** Tables of encodings that Express asks for by name, half a megabyte: nothing that svc reads needs them. */
+const ENCODINGS = 'encodings.cjs';
+
+const encodingsBeside: Plugin = {
+  name: 'encodings-beside',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\.\/encodings$/ }, ({ importer, kind }) =>
+      kind === 'require-call' && /iconv-lite[\\/]lib[\\/]index\.js$/.test(importer)
+        ? { path: `./${ENCODINGS}`, external: true }
+        : undefined,
+    );
+  },
+};
 
 /** Files that are evaluated once the entry is: reached by imports alone. */
 function filesAtStart({ inputs }: Metafile, entry: string): ReadonlySet<string> {
@@ -143,7 +157,7 @@ interface Worker {
 export async function buildWithLater({ name, entry, options, plugins }: Worker): Promise<readonly OutputFile[]> {
   const scripts: LaterScripts = new Map();
   const held = new Set<string>();
-  const all = [importedFromBeside(scripts), ...plugins];
+  const all = [encodingsBeside, importedFromBeside(scripts), ...plugins];
   const make = (script: string, contents: string, more: readonly Plugin[]) =>
     build({
       ...options,
@@ -159,10 +173,16 @@ export async function buildWithLater({ name, entry, options, plugins }: Worker):
     plugins: all,
   });
   const atStart = filesAtStart(metafile, entry);
+  const encodings = await build({
+    ...options,
+    write: false,
+    entryPoints: { [basename(ENCODINGS, '.cjs')]: 'iconv-lite/encodings/index.js' },
+  });
   // A script may ask for files of another one.
   for (let made: readonly OutputFile[] = [], asked = -1; ; ) {
     const count = [...scripts.values()].reduce((sum, files) => sum + files.size, 0);
-    if (count === asked) return [...made, ...(await make(name, holdingEntry(entry, held), [])).outputFiles];
+    if (count === asked)
+      return [...encodings.outputFiles, ...made, ...(await make(name, holdingEntry(entry, held), [])).outputFiles];
     asked = count;
     const results = [...scripts].map(([script, files]) =>
       make(script, laterEntry(files), [heldByTheWorker(atStart, held)]),
