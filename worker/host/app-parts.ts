@@ -6,7 +6,7 @@ import type { PreviousEnd } from '../../shared/api/ipc.ts';
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import { fromProject } from '../../shared/files/machine-paths.ts';
 import { projectPaths } from '../../shared/files/paths.ts';
-import type { ProjectId } from '../../shared/identifiers.ts';
+import { endpointId, type ProjectId } from '../../shared/identifiers.ts';
 import { withoutSecrets } from '../../shared/log/redaction.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { failpointsOf, noFailpoint } from '../../shared/process/failpoints.ts';
@@ -32,7 +32,7 @@ import { webhookNames } from '../ingress/webhook-addresses.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import { checkpointMetrics } from '../metrics/checkpoint-metrics.ts';
 import { jobMetrics } from '../metrics/job-metrics.ts';
-import { createMetrics, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
+import { createMetrics, type EndpointFigures, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
 import { releaseMetrics } from '../metrics/release-metrics.ts';
 import { readStoredFigures } from '../metrics/stored-figures.ts';
 import { workroomMetrics } from '../metrics/workroom-metrics.ts';
@@ -343,14 +343,25 @@ export class Parts {
         outboxRunning: () => engine.sender.running,
         eventHead: () => (facts.state === undefined ? undefined : facts.head),
         eventOldest: () => facts.retention?.oldest(),
-        endpoints: () =>
-          engine.endpoints.all().map(({ spec, state }) => ({ id: spec.id, online: state.state === 'online' })),
+        endpoints: () => endpointFigures(engine),
         webhooks: () => webhookNames(engine.endpoints, engine.runtime.current),
         plugins: () => Object.keys(engine.runtime.loaded.config.plugins).map((slot) => `root/${slot}`),
         disk: () => this.disk.use(),
+        diskLimits: () => engine.runtime.loaded.config.disk,
         ingressPaused: () => engine.gate.state && Number(engine.gate.state.state === 'paused'),
         logs: () => this.options.log.counts(),
       },
     );
   }
+}
+
+function endpointFigures({ endpoints, runtime }: Engine): readonly EndpointFigures[] {
+  const { endpoints: asked } = runtime.loaded.config.http.readiness;
+  const required = new Set<string>(asked.map(({ owner, name }) => endpointId(owner, name)));
+  return endpoints.all().map(({ spec: { id }, state: { state } }) => ({
+    id,
+    online: state === 'online',
+    enabled: state !== 'disabled',
+    required: required.has(id),
+  }));
 }

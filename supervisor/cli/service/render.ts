@@ -50,6 +50,7 @@ export function renderPlist(template: string, facts: ServiceFacts): string {
   });
 }
 
+/** Replaces each `@NAME@`. */
 export function fill(template: string, values: Readonly<Record<string, string>>): string {
   return template.replaceAll(/@([A-Z_]+)@/g, (_, name: string) => {
     const value = values[name];

@@ -158,6 +158,11 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     chmodSync(paths.stateDir, 0o700);
   },
   'release.open': (project) => oldRelease(project),
+  'deploy.current': ({ write }) =>
+    write(
+      'deploy/systemd/svc@.socket',
+      '# svc 0.0.1, deploy/systemd/svc@.socket 000000000000: svc deploy init writes it\n',
+    ),
   // A file of 8 EiB without blocks: no disk has room for a copy of it.
   'checkpoint.room': ({ write, paths }) => {
     write('.svc/data.sqlite', '');

@@ -171,12 +171,20 @@ describe('a proxy as svc deploy init writes it', {
         const echo = { path: '/api/system/echo', method: 'POST', headers: host.bearer };
         const body = randomBytes(LARGEST_BYTES);
         // The host bounds the bytes of one address, and the three proxies take these bodies at one time.
-        const taken = await ask({ ...echo, body, from: `127.0.1.${KINDS.indexOf(kind) + 1}` });
+        const address = `127.0.1.${KINDS.indexOf(kind) + 1}`;
+        const taken = await ask({ ...echo, body, from: address });
         assert.deepEqual([taken.status, JSON.parse(taken.text).sha256], [200, sha256(body)]);
 
         const refused = await ask({ ...echo, announces: LARGEST_BYTES + 1 });
         assert.equal(refused.status, 413);
         assert.doesNotMatch(refused.headers['content-type'] ?? '', /problem/u, 'the proxy said so, not the host');
+
+        const headers = { ...host.bearer, 'transfer-encoding': 'chunked' };
+        const isTaken = await ask({ ...echo, headers, body: Buffer.alloc(LARGEST_BYTES + 1), from: address }).then(
+          ({ status }) => status === 200,
+          () => false, // cut while it was sent
+        );
+        assert.equal(isTaken, kind === 'haproxy', 'of unknown length');
       });
 
       it('asks browsers for TLS in each answer, sends plain HTTP to TLS, and keeps nothing', async () => {

@@ -35,7 +35,8 @@ export interface EdgeReply {
 export function call({ port, ca }: EdgeAddress, asked: EdgeCall): Promise<EdgeReply> {
   const { path, method = 'GET', body, announces, from, until } = asked;
   return new Promise((resolve, reject) => {
-    const length = announces ?? (body === undefined ? undefined : Buffer.byteLength(body));
+    const isChunked = asked.headers?.['transfer-encoding'] !== undefined;
+    const length = announces ?? (body === undefined || isChunked ? undefined : Buffer.byteLength(body));
     const headers = {
       host: `localhost:${port}`,
       ...asked.headers,
