@@ -48,7 +48,9 @@ export function certificateIn(folder: string): Certificate {
   ];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
   const fresh = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  execFileSync('openssl', ['req', '-x509', ...fresh, ...subject, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  execFileSync(programOf('openssl') ?? '', ['req', '-x509', ...fresh, ...subject, '-keyout', key, '-out', cert], {
+    stdio: 'ignore',
+  });
   const ca = readFileSync(cert, 'utf8');
   writeFileSync(pem, ca + readFileSync(key, 'utf8'));
   return { cert, key, pem, ca };
