@@ -70,6 +70,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('service stop', 'Stops it after a drain', service),
   entry('service status', 'Says what the owner of the service tells', service),
   entry('service logs', 'Shows the log of the service', service),
+  entry('deploy init', 'Writes the files of a target into the project', () => import('./commands/deploy.ts')),
   entry('ingress pause', 'Parks or rejects what comes in', ingress),
   entry('ingress resume', 'Opens it again', ingress),
   entry('ingress status', 'Says whether deliveries are taken', ingress),

@@ -120,11 +120,14 @@ export class RecoveryHost {
     return { name, at: manifest.createdAt, level, verifiedAt: verification?.at ?? null };
   }
 
-  figures(): CheckpointFigures {
+  /** Undefined before the database is open. */
+  async figures(): Promise<CheckpointFigures | undefined> {
+    if (this.#since === 0) return undefined;
     const all = storedCheckpoints(this.#deps.project);
     const good = all.filter(({ fault }) => fault === undefined);
-    const secondsSince = (time: string | undefined): number | undefined =>
-      time === undefined ? undefined : Math.max(0, (this.#deps.core.clock.now() - Date.parse(time)) / 1_000);
+    const begun = await this.#firstStart().catch(() => this.#since);
+    const secondsSince = (time: string | undefined): number =>
+      Math.max(0, this.#deps.core.clock.now() - (time === undefined ? begun : Date.parse(time))) / 1_000;
     const parts = new Map(
       all.flatMap(({ name, manifest }) =>
         (manifest?.parts ?? []).map(({ path, bytes }) => [path.startsWith('files/') ? path : `${name}/${path}`, bytes]),
@@ -342,6 +345,7 @@ export class RecoveryHost {
     return due === undefined ? undefined : Math.max(due, this.#retryAt);
   }
 
+  /** The ledger keeps the newest 1,000 starts. */
   async #firstStart(): Promise<number> {
     const first = sql.selectFrom('starts').select('at').orderBy('at').limit(1);
     return (await this.#deps.core.reader.first(first))?.at ?? this.#since;

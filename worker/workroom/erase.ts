@@ -13,7 +13,7 @@ import { turns } from '../core/turns.ts';
 import { sql } from '../database/statement.ts';
 import type { WorkroomEventsTable } from '../database/tables.ts';
 import type { Reader, Statement } from '../database/unit.ts';
-import { type Actor, type Fact, itemStream, TEAM, type View } from './board/model.ts';
+import { type Actor, type Fact, itemStream, TEAM, type View, withEntry } from './board/model.ts';
 import { noteErased } from './files/clear-words.ts';
 import { FileJournal } from './files/file-journal.ts';
 import { GUARD } from './journal/append.ts';
@@ -154,7 +154,7 @@ function folded(rows: readonly WorkroomEventsTable[], erased: ReadonlySet<number
 function withEntity(view: View, entity: Entity): View {
   if (entity.kind === 'team') return { ...view, team: entity.team };
   if (entity.kind === 'board') return { ...view, boards: { ...view.boards, [entity.board.id]: entity.board } };
-  return { ...view, items: { ...view.items, [entity.item.id]: entity.item } };
+  return { ...view, items: withEntry(view.items, entity.item.id, entity.item) };
 }
 
 async function refuseQuarantined(reader: Reader, streams: readonly string[]): Promise<void> {

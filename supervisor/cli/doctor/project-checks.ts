@@ -91,7 +91,7 @@ function lockfile({ paths, manifest }: Subject): Finding {
   }
 }
 
-function inStep(text: string, manifest: Subject['manifest']): Finding {
+export function inStep(text: string, manifest: Subject['manifest']): Finding {
   let lock: { readonly packages?: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
   try {
     lock = JSON.parse(text);

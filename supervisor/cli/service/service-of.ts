@@ -1,11 +1,11 @@
 // The service of a project: this machine's process manager, the service's name, and the facts in its files.
-import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve, sep } from 'node:path';
+import { existsSync } from 'node:fs';
+import { resolve, sep } from 'node:path';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { CommandContext, CommandOption } from '../command.ts';
-import { ownPackage } from '../init/own-package.ts';
+import { template } from '../deploy/template.ts';
 import { WORKER_OPTIONS } from '../start/worker-entry.ts';
 import { launchdService } from './launchd.ts';
 import { launchdLabel, systemServiceName, userServiceName } from './names.ts';
@@ -22,7 +22,7 @@ export interface ServiceSubject {
 
 /** Throws `usage` and `refused` if the project can have no service. */
 export function serviceOf({ project, scope, env }: ServiceSubject): Service {
-  const facts = (name: string): ServiceFacts => factsOf({ project, name, env });
+  const facts = (name: string): ServiceFacts => serviceFacts({ project, name, env });
   if (process.platform === 'darwin') {
     if (scope === 'user')
       throw new SvcError('usage', '--user is for systemd: a launch agent is always its own', {
@@ -63,7 +63,8 @@ export function serviceOf({ project, scope, env }: ServiceSubject): Service {
 /** Seconds between the end of a drain and the process manager's kill. */
 const STOP_MARGIN_SECONDS = 7;
 
-function factsOf({
+/** Throws `refused` where a service could not start or not write there. */
+export function serviceFacts({
   project,
   name,
   env,
@@ -101,8 +102,6 @@ function factsOf({
     stopSeconds: config.supervisor.stopTimeoutSeconds + STOP_MARGIN_SECONDS,
   };
 }
-
-const template = (name: string): string => readFileSync(join(ownPackage().root, 'deploy', name), 'utf8');
 
 /** The service selected by a command's options. */
 export const serviceFor = (

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { LostWork } from '../../../shared/api/checkpoint.ts';
 import { stableJson } from '../../../shared/files/atomic-file.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { CHECKPOINT_FILES } from '../../../shared/recovery/layout.ts';
@@ -32,15 +33,7 @@ export interface RestorePlan {
   readonly isLockfileSame: boolean | null;
   /** Secrets whose value differs from the one at the time; null: nobody can tell. */
   readonly secrets: readonly string[] | null;
-  readonly lost: {
-    readonly events: number;
-    readonly handled: number;
-    readonly plugins: number;
-    readonly journal: { readonly from: number; readonly to: number } | null;
-    readonly jobs: number;
-    readonly tasks: number;
-    readonly sends: number;
-  } | null;
+  readonly lost: LostWork | null;
   readonly notUndone: { readonly sends: Readonly<Record<string, number>> } | null;
   /** Null: nothing comes along. */
   readonly comesAlong: {
@@ -95,7 +88,8 @@ export function openPresent({ database, databaseFile: file }: Places, isAlone: b
   const none = (unreadable?: string): Present => ({ state: undefined, unreadable, close() {} });
   if (!existsSync(file) && !existsSync(`${file}-wal`)) return none();
   const schema = readStoredSchema(database);
-  if (schema.state === 'refused') return none(schema.reason.message);
+  // A newer svc has written it. It is only read, by the names that this svc knows: what came in since must not be lost with a rollback.
+  if (schema.state === 'refused' && schema.reason.code !== 'schema_newer') return none(schema.reason.message);
   if (schema.state === 'absent') return none('the database is empty');
   const made = ['-wal', '-shm'].map((suffix) => `${file}${suffix}`).filter((path) => !existsSync(path));
   try {
@@ -172,7 +166,10 @@ function plan(options: PlanOptions, { kept, past, now, present }: Facts): Restor
     isConfigSame: isSame(projectPaths(places.project).config, manifest?.config.sha256),
     isLockfileSame: isSame(projectPaths(places.project).lockfile, manifest?.lockfile?.sha256),
     secrets: options.secrets ?? null,
-    lost: compared === undefined || now === null ? null : lostOf(compared, { past, now, jobs, isCarried }),
+    lost:
+      compared === undefined || now === null || present.state === undefined
+        ? null
+        : lostOf(compared, { past, now, jobs, isCarried, accounts: changedAccounts(present.state, kept) }),
     notUndone: compared === undefined ? null : { sends: compared.sent },
     comesAlong: isCarried ? alongOf(compared) : null,
     open: isCarried ? null : openIn(kept),
@@ -202,13 +199,15 @@ const lostOf = (
     now,
     jobs,
     isCarried,
+    accounts,
   }: {
     readonly past: StateFacts;
     readonly now: StateFacts;
     readonly jobs: number;
     readonly isCarried: boolean;
+    readonly accounts: number;
   },
-): NonNullable<RestorePlan['lost']> => ({
+): LostWork => ({
   events: past.epoch === now.epoch ? Math.max(0, now.head - past.head) : now.head,
   handled,
   plugins,
@@ -216,6 +215,7 @@ const lostOf = (
   jobs,
   tasks: isCarried ? 0 : tasks.brought,
   sends: lostSends,
+  accounts,
 });
 
 const alongOf = ({ received, waitingSends, ids, endedItems, endedSends, tasks }: Compared) => ({
@@ -245,6 +245,14 @@ export function factsOf(state: State): StateFacts {
     project: meta.get('project_id') ?? '',
     journal: Number(head?.['seq'] ?? 0),
   };
+}
+
+/** Accounts that were enabled or disabled since: that is of the checkpoint. */
+function changedAccounts(replaced: State, kept: State): number {
+  const enabled = (state: State): ReadonlyMap<unknown, unknown> =>
+    new Map(state.all('endpoints', 'enabled IS NOT NULL').map((row) => [row['endpoint'], row['enabled']]));
+  const [now, then] = [enabled(replaced), enabled(kept)];
+  return [...new Set([...now.keys(), ...then.keys()])].filter((name) => now.get(name) !== then.get(name)).length;
 }
 
 /** Jobs that were added, changed or removed since. A file that cannot be parsed counts as one. */
