@@ -92,7 +92,7 @@ function alongText({ comesAlong, open }: Plan): string {
       items === 0 ? '' : `${counted(items, 'open item')} of the checkpoint: --open handle or drop`,
     ]);
   }
-  const { received, waitingSends, ids, endedItems, endedSends, tasks } = comesAlong;
+  const { received, waitingSends, waitingTasks, ids, endedItems, endedSends, tasks } = comesAlong;
   const ends = [
     endedItems === 0 ? '' : counted(endedItems, 'item'),
     endedSends === 0 ? '' : counted(endedSends, 'send'),
@@ -101,6 +101,7 @@ function alongText({ comesAlong, open }: Plan): string {
   const text = listed([
     received === 0 ? '' : `${counted(received, 'message')} not handled yet, handled after resume`,
     waitingSends === 0 ? '' : `${counted(waitingSends, 'send')} not sent yet`,
+    waitingTasks === 0 ? '' : `${counted(waitingTasks, 'task')} set since`,
     ids === 0 ? '' : counted(ids, 'delivery id'),
     ends.every((end) => end === '') ? '' : `ends of ${listed(ends)}`,
   ]);

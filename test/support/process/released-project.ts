@@ -158,6 +158,7 @@ function installable(folder: string): void {
     recursive: true,
     filter: (path) => !NOT_COPIED.test(path),
   });
+  cpSync(join(REPOSITORY, 'deploy'), join(folder, 'deploy'), { recursive: true });
   const { name, version, type, exports, bin, engines } = JSON.parse(
     readFileSync(join(REPOSITORY, 'package.json'), 'utf8'),
   ) as Record<string, unknown>;
