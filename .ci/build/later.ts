@@ -27,8 +27,8 @@ type LaterScripts = Map<string, Set<string>>;
 const ENTRY = 'entry';
 const BESIDE = 'beside';
 const HELD = 'held';
-/** Where the worker's script leaves the files that it holds for others. */
-const PLACE = `globalThis[Symbol.for('svc.held')]`;
+/** Where the worker's script leaves the files that it holds for others. No `Symbol` names it: in a script with TypeBox that is TypeBox's own. */
+const PLACE = `globalThis['svc.held']`;
 const LOADER = join(ROOT, 'shared/files/compiled-code.ts');
 
 /** For the worker: an `import()` of such a file becomes one from its script. */

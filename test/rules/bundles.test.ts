@@ -128,6 +128,15 @@ describe('the bundles', () => {
     assert.deepEqual(missing, []);
   });
 
+  it('find what the worker holds where it left it, whatever a bundled module is named', () => {
+    const named = scripts('.').flatMap((file) => [
+      ...read(file).matchAll(/globalThis\[([^\]]+)\]\["[^"]+\.m?[jt]s"\]/g),
+    ]);
+
+    assert.ok(named.length > 0);
+    assert.deepEqual([...new Set(named.map(([, place]) => place))], ['"svc.held"']);
+  });
+
   it('make the command executable', () => {
     const path = join(ROOT, manifest.bin['svc'] ?? '');
 
