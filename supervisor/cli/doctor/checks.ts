@@ -2,7 +2,7 @@
 import type { Check } from './check.ts';
 import { DEAD_CHECKS } from './dead-checks.ts';
 import { DEPLOY_CHECK } from './deploy/deploy-check.ts';
-import { EDGE_CHECKS } from './edge-checks.ts';
+import { EDGE_CHECKS } from './edge/edge-checks.ts';
 import { JOBS_CHECKS } from './jobs-checks.ts';
 import { MACHINE_CHECKS } from './machine-checks.ts';
 import { PACKAGE_CHECKS } from './package-checks.ts';

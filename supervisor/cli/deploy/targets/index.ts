@@ -5,5 +5,6 @@ export const TARGETS: Readonly<Record<string, () => Promise<{ readonly target: D
   monitoring: () => import('./monitoring.ts'),
   kubernetes: () => import('./kubernetes.ts'),
   launchd: () => import('./launchd.ts'),
+  proxy: () => import('./proxy.ts'),
   systemd: () => import('./systemd.ts'),
 };
