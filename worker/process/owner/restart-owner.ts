@@ -53,6 +53,9 @@ function isSystemd(environment: Birth['environment'], pid: number, ppid: number)
   return main === undefined ? ppid === 1 : main === String(pid) || main === String(ppid);
 }
 
+/** Owners that notice the end of a worker, and no silence of it. systemd has a watchdog of its own, and the supervisor is one. */
+export const noticesNoSilence = (owner: RestartOwner): boolean => owner === 'container' || owner === 'launchd';
+
 export interface OwnedFacts {
   readonly owner: RestartOwner;
   readonly environment: Birth['environment'];
