@@ -2,5 +2,6 @@
 import type { DeployTarget } from '../target.ts';
 
 export const TARGETS: Readonly<Record<string, () => Promise<{ readonly target: DeployTarget }>>> = {
+  compose: () => import('./compose.ts'),
   systemd: () => import('./systemd.ts'),
 };
