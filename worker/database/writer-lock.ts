@@ -19,7 +19,7 @@ import type { ProjectPaths } from '../../shared/files/paths.ts';
 import { StateWatch } from '../../shared/files/state-watch.ts';
 import { blockedReportPath } from '../../shared/log/report-folder.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
-import { identify, isAlive, type ProcessIdentity } from '../../shared/process/process-identity.ts';
+import { identify, isAlive, isElsewhere, type ProcessIdentity } from '../../shared/process/process-identity.ts';
 import { pendingSwitch } from '../../shared/recovery/pending-switch.ts';
 import { type Database, Sqlite } from '../../shared/sqlite.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
@@ -98,7 +98,7 @@ export function lockForSwitch(paths: ProjectPaths): Database {
     const endsAt = performance.now() + PATIENCE_MS;
     while (!isLocked(database)) {
       const holder = liveHolder(paths);
-      if (holder !== undefined || performance.now() > endsAt) throw alreadyRunning(holder);
+      if (holder !== undefined || performance.now() > endsAt) throw alreadyRunning(holder ?? outsideHolder(paths));
     }
     return database;
   } catch (error) {
@@ -122,6 +122,27 @@ function isLocked(database: Database): boolean {
 function liveHolder(paths: ProjectPaths): WorkerRecord | undefined {
   const record = readWorkerRecord(paths);
   return record !== undefined && isAlive(record) ? record : undefined;
+}
+
+/** The holder by its record, where it is of another container that has the same volume. */
+function outsideHolder(paths: ProjectPaths): WorkerRecord | undefined {
+  const record = readWorkerRecord(paths);
+  return record !== undefined && record.end === undefined && isElsewhere(record) ? record : undefined;
+}
+
+/** Whether another process holds the lock. A holder must not ask: it would drop its own lock (LOCK-3). */
+export function isWriterLocked({ writerLock }: Pick<ProjectPaths, 'writerLock'>): boolean {
+  if (!existsSync(writerLock)) return false;
+  let database: Database | undefined;
+  try {
+    database = new Sqlite(writerLock, { timeout: 0, fileMustExist: true });
+    database.pragma('schema_version'); // a read, which an exclusive lock refuses
+    return false;
+  } catch (error) {
+    return isBusy(error);
+  } finally {
+    database?.close();
+  }
 }
 
 /** SQLite does not report why an open failed. And it opens a file that is only readable, which locks nobody out. */
@@ -163,6 +184,15 @@ export function readWorkerRecord(paths: Pick<ProjectPaths, 'workerRecord'>): Wor
 }
 
 function alreadyRunning(known: WorkerRecord | undefined): SvcError {
+  if (known !== undefined && isElsewhere(known))
+    return new SvcError(
+      'already_running',
+      `this project is already running in another container, started by ${known.owner} in mode ${known.mode} at ${known.startedAt}`,
+      {
+        hint: 'one volume serves one host: end the other pod or container, then start this one again',
+        details: { owner: known.owner },
+      },
+    );
   const who =
     known === undefined
       ? 'by a process that has not said yet who it is'

@@ -19,7 +19,7 @@ import { supervisorSettings } from '../../shared/config/supervisor-settings.ts';
 import type { ControlListener } from '../../shared/control/control-listener.ts';
 import { ERRORS } from '../../shared/error-codes.ts';
 import { type ProjectPaths, projectPaths } from '../../shared/files/paths.ts';
-import { checkStateFolder, ensureStateFolder } from '../../shared/files/state-folder.ts';
+import { checkStateFolder, ensureStateFolder, volumeNote } from '../../shared/files/state-folder.ts';
 import { newRuntimeId, type RuntimeId } from '../../shared/identifiers.ts';
 import type { Log } from '../../shared/log/logger.ts';
 import { withoutSecrets } from '../../shared/log/redaction.ts';
@@ -135,7 +135,8 @@ class Worker {
     if (existsSync(this.#paths.pendingSwitch)) return this.#finishSwitch();
     const loaded = await this.#appStart.read({ ...environment, ...this.#link?.welcome.environment });
     this.#configure(loaded);
-    ensureStateFolder(this.#paths.stateDir);
+    const note = volumeNote(this.#paths.stateDir, ensureStateFolder(this.#paths.stateDir));
+    if (note !== undefined) this.#log.logger.info({}, note);
     this.owned.keepLog(loaded.config.supervisor.log);
     if (!(await this.owned.hasRoom(loaded.config.supervisor))) return this.#end(EXIT.ok, 'the restart window is spent');
     this.#lock = acquireWriterLock(this.#paths, { runtimeId: this.#runtimeId, owner: this.owned.owner, mode });

@@ -168,6 +168,18 @@ describe('the schedule of checkpoints', () => {
     assert.deepEqual(readdirSync(project.paths.replacedDir), []);
   });
 
+  it('shows the age of the project while none was made, and none was rehearsed', async (t) => {
+    const { to, host } = await scheduled(t, { everyHours: 0 }, BEGIN - 30 * HOUR);
+    const ages = async (): Promise<unknown> => {
+      const { ageSeconds, verifiedSeconds } = (await host.figures()) ?? {};
+      return [ageSeconds, verifiedSeconds];
+    };
+
+    assert.deepEqual(await ages(), [108_000, 108_000]);
+    await to('2026-01-10T13:00:00Z');
+    assert.deepEqual(await ages(), [111_600, 111_600]);
+  });
+
   it('tries again after an hour where one failed, and counts the failure', async (t) => {
     const { to, names, events, project, host } = await scheduled(t, { everyHours: 6 }, BEGIN - 48 * HOUR);
     project.write('notes.md', `the token is ${project.token}`);
@@ -183,7 +195,7 @@ describe('the schedule of checkpoints', () => {
     await to('2026-01-10T13:01:02Z');
 
     assert.deepEqual(names(), ['c2']);
-    assert.equal(host.figures().failures.get('refused'), 1);
+    assert.equal((await host.figures())?.failures.get('refused'), 1);
   });
 
   it('prunes by the configuration, and copies to another disk', async (t) => {

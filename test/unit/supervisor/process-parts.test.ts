@@ -4,9 +4,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, write
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { checkStateFolder, ensureStateFolder } from '../../../shared/files/state-folder.ts';
+import { checkStateFolder, ensureStateFolder, volumeNote } from '../../../shared/files/state-folder.ts';
 import { formatLogLine, isAtLeast } from '../../../shared/log/log-line.ts';
-import { bootId, identify, isAlive } from '../../../shared/process/process-identity.ts';
+import { bootId, identify, isAlive, isElsewhere } from '../../../shared/process/process-identity.ts';
 import { Sqlite } from '../../../shared/sqlite.ts';
 import { tableText } from '../../../supervisor/cli/output/printer.ts';
 import { restartOwner } from '../../../worker/process/owner/restart-owner.ts';
@@ -134,11 +134,45 @@ describe('the state folder', () => {
 
     for (const name of ['link', 'file'])
       assert.throws(() => checkStateFolder(join(folder, name)), { code: 'state_dir_unsafe' });
-    assert.equal(process.getuid?.() === 0 ? checkStateFolder(real, 4242).uid : 0, 0);
+    assert.equal(process.getuid?.() === 0 ? checkStateFolder(real, { uid: 4242 }).uid : 0, 0);
   });
 });
 
+describe('the state folder on a mount point', () => {
+  // Folders of root that every machine has: /usr is 0755, /tmp is 1777.
+  const pod = { uid: 4242, groups: [10_001, statSync('/usr').gid], parentDevice: -1 };
+
+  it('may be listed by others where it is root’s with our group, and that is noted (STATE-FOLDER-1)', (t) => {
+    const stat = checkStateFolder('/usr', pod);
+    const path = join(folderOf(t), '.svc');
+
+    assert.match(volumeNote('/usr', stat) ?? '', /\/usr is a mounted volume that others may list \(mode 755\)/);
+    assert.equal(volumeNote(path, ensureStateFolder(path)), undefined);
+  });
+
+  for (const [what, path, change] of [
+    ['of the file system above it', '/usr', { parentDevice: statSync('/usr').dev }],
+    ['with a group of others', '/usr', { groups: [4242] }],
+    ['into which others may write', '/tmp', { groups: [statSync('/tmp').gid] }],
+  ] as const)
+    it(`is refused as one ${what} (STATE-FOLDER-1)`, () => {
+      assert.throws(() => checkStateFolder(path, { ...pod, ...change }), {
+        code: 'state_dir_unsafe',
+        message: /is open to others/,
+      });
+    });
+});
+
 describe('process identity', () => {
+  it('is of no process here where the pid is of another container', () => {
+    const identity = identify(process.pid);
+
+    assert.ok(identity !== undefined);
+    assert.equal(isElsewhere(identity), false);
+    assert.equal(isAlive({ ...identity, namespace: 'pid:[1]' }), process.platform !== 'linux');
+    assert.equal(isElsewhere({ namespace: 'pid:[1]' }), process.platform === 'linux');
+  });
+
   it('knows this process, and not another one of its number', () => {
     const identity = identify(process.pid);
 
