@@ -10,6 +10,7 @@ const SCRIPTS: readonly (readonly [folder: RegExp, name: (...parts: readonly str
   [/^worker\/(?:workroom|plugins\/work)\//u, () => 'workroom'],
   [/^(?:worker\/recovery|worker\/host\/recovery)\//u, () => 'recovery'],
   [/^worker\/host\/acceptance\//u, () => 'acceptance'],
+  [/^worker\/alerts\//u, () => 'alerts'],
 ];
 
 /** The script of a file that is imported later; undefined where it stays with the worker. */
@@ -28,7 +29,7 @@ const ENTRY = 'entry';
 const BESIDE = 'beside';
 const HELD = 'held';
 /** Where the worker's script leaves the files that it holds for others. */
-const PLACE = `globalThis[Symbol.for('svc.held')]`;
+const PLACE = `globalThis['svc: files that the worker holds']`;
 const LOADER = join(ROOT, 'shared/files/compiled-code.ts');
 
 /** For the worker: an `import()` of such a file becomes one from its script. */
@@ -107,9 +108,8 @@ async function takenFromWorker(file: string): Promise<string> {
   const place = `${PLACE}[${JSON.stringify(file)}]`;
   const names = await exportsOf(file);
   if (names.length === 0) return `module.exports = ${place}.default;`; // CommonJS
-  const lines = names.map((name) =>
-    name === 'default' ? 'export default held.default;' : `export const ${name} = held.${name};`,
-  );
+  // By other names inside: a package may export a `Symbol` of its own.
+  const lines = names.map((name, index) => `const held${index} = held.${name};\nexport { held${index} as ${name} };`);
   return `const held = ${place};\n${lines.join('\n')}`;
 }
 

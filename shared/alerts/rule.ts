@@ -63,11 +63,19 @@ export interface Rule {
 /** Heading of the rule in the runbook, as a link names it. */
 export const anchorOf = ({ name }: Pick<Rule, 'name'>): string => name.toLowerCase();
 
+/** The section of the rule in the runbook of the package. */
+export const linkOf = (rule: Pick<Rule, 'name'>): string => `deploy/monitoring/runbook.md#${anchorOf(rule)}`;
+
 /** Every selection of figures that a rule reads. */
 export function seriesOf({ shape }: Pick<Rule, 'shape'>): readonly Series[] {
-  const ofComparison = ({ sum, times }: Comparison): readonly Series[] => [...sum, ...(times === undefined ? [] : [times])];
+  const ofComparison = ({ sum, times }: Comparison): readonly Series[] => [
+    ...sum,
+    ...(times === undefined ? [] : [times]),
+  ];
   if (shape.kind === 'prometheus') return [];
   if (shape.kind === 'increase') return [shape.of];
   if (shape.kind === 'ratio') return [shape.of, shape.all];
-  return [shape, ...(shape.and ?? []), ...[shape.or, shape.unless].filter((one) => one !== undefined)].flatMap(ofComparison);
+  return [shape, ...(shape.and ?? []), ...[shape.or, shape.unless].filter((one) => one !== undefined)].flatMap(
+    ofComparison,
+  );
 }

@@ -21,7 +21,8 @@ export const RULES: readonly Rule[] = [
     labels: [],
     mutes: '*',
     summary: 'the host does not answer',
-    description: 'Neither the metrics nor the health of the host could be read for two minutes. Nothing is received, handled or sent.',
+    description:
+      'Neither the metrics nor the health of the host could be read for two minutes. Nothing is received, handled or sent.',
     remedy: 'Read the log of the owner (`svc service logs`, or of the container), then `svc runtime status`.',
   },
   {
@@ -31,7 +32,8 @@ export const RULES: readonly Rule[] = [
     shape: { kind: 'gauge', ...below('svc_ready', 1) },
     labels: [],
     summary: 'the host is not ready',
-    description: 'The host answers, but a check of its readiness is unmet. It takes in or handles nothing, or a required account is missing.',
+    description:
+      'The host answers, but a check of its readiness is unmet. It takes in or handles nothing, or a required account is missing.',
     remedy: '`svc doctor --live URL` names the unmet check and its remedy.',
   },
   {
@@ -42,7 +44,8 @@ export const RULES: readonly Rule[] = [
     labels: [],
     summary: 'the worker crashed and was started again',
     description: 'A worker ended without being asked to. Work under way at that moment is repeated.',
-    remedy: '`svc runtime status` shows the last ends with their last lines; `.svc/reports/` has a report of a blocked loop.',
+    remedy:
+      '`svc runtime status` shows the last ends with their last lines; `.svc/reports/` has a report of a blocked loop.',
   },
   {
     name: 'SvcCrashLoop',
@@ -53,7 +56,8 @@ export const RULES: readonly Rule[] = [
     mutes: 'SvcCrashed',
     summary: 'the worker crashed {value} times in 15 minutes',
     description: 'The worker crashes again after each start. An owner stops trying after a number of crashes.',
-    remedy: 'Roll back (`svc release rollback`), or disable the plugin that the last lines of `svc runtime status` name.',
+    remedy:
+      'Roll back (`svc release rollback`), or disable the plugin that the last lines of `svc runtime status` name.',
   },
   {
     name: 'SvcEndpointOffline',
@@ -62,7 +66,8 @@ export const RULES: readonly Rule[] = [
     shape: { kind: 'gauge', ...OFFLINE, and: [ENABLED] },
     labels: ['endpoint'],
     summary: '{endpoint} is offline',
-    description: 'The account is enabled and has no connection. Its messages wait at the platform or are lost there; its sends wait in the outbox.',
+    description:
+      'The account is enabled and has no connection. Its messages wait at the platform or are lost there; its sends wait in the outbox.',
     remedy: '`svc endpoints show {endpoint}` says why; `svc endpoints reconnect {endpoint}` tries at once.',
   },
   {
@@ -73,7 +78,8 @@ export const RULES: readonly Rule[] = [
     labels: ['endpoint'],
     mutes: 'SvcEndpointOffline',
     summary: '{endpoint}, which is required, is offline',
-    description: 'An account of `http.readiness.endpoints` has no connection. Its messages wait at the platform or are lost there.',
+    description:
+      'An account of `http.readiness.endpoints` has no connection. Its messages wait at the platform or are lost there.',
     remedy: '`svc endpoints show {endpoint}` says why; `svc endpoints reconnect {endpoint}` tries at once.',
   },
   {
@@ -88,7 +94,8 @@ export const RULES: readonly Rule[] = [
     },
     labels: [],
     summary: 'a client of the event stream missed events',
-    description: 'A client was too slow, or came back after the history it needed was deleted. It was told so by a gap.',
+    description:
+      'A client was too slow, or came back after the history it needed was deleted. It was told so by a gap.',
     remedy: 'Look for the slow client; raise `events.history` so that a longer absence is bridged.',
   },
   {
@@ -183,7 +190,8 @@ export const RULES: readonly Rule[] = [
     labels: [],
     mutes: 'SvcDeadLetters',
     summary: '{value} of the messages die',
-    description: 'More messages end as dead letters than a budget of 0.5 % bears (burn rate 14.4), over an hour and over the last five minutes.',
+    description:
+      'More messages end as dead letters than a budget of 0.5 % bears (burn rate 14.4), over an hour and over the last five minutes.',
     remedy: '`svc inbox list --causes` groups them by cause.',
   },
   {
@@ -198,7 +206,8 @@ export const RULES: readonly Rule[] = [
     },
     labels: [],
     summary: '{value} dead letters wait for a decision',
-    description: 'Messages could not be handled, or sends did not go out, or nobody knows of a send. They stay until somebody decides.',
+    description:
+      'Messages could not be handled, or sends did not go out, or nobody knows of a send. They stay until somebody decides.',
     remedy: '`svc inbox list --causes`, `svc outbox list --causes`: replay or drop.',
   },
   {

@@ -127,7 +127,7 @@ export const restorePlanSchema = Type.Object(
     lost: orNull(lostWorkSchema),
     /** Sends that went out since, by account. */
     notUndone: orNull(Type.Object({ sends: Type.Record(text, count) }, open)),
-    comesAlong: orNull(counts('received', 'waitingSends', 'ids', 'endedItems', 'endedSends', 'tasks')),
+    comesAlong: orNull(counts('received', 'waitingSends', 'waitingTasks', 'ids', 'endedItems', 'endedSends', 'tasks')),
     open: orNull(counts('items', 'sends')),
     bytes: count,
     /** For `svc checkpoint restore --yes --plan`. Changes with the present state. */

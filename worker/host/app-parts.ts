@@ -30,6 +30,7 @@ import { MediaRetention } from '../files/media-retention.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
 import { webhookNames } from '../ingress/webhook-addresses.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import { alertMetrics } from '../metrics/alert-metrics.ts';
 import { checkpointMetrics } from '../metrics/checkpoint-metrics.ts';
 import { jobMetrics } from '../metrics/job-metrics.ts';
 import { createMetrics, type EndpointFigures, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
@@ -41,6 +42,7 @@ import { createOutboxAdmin } from '../outbox/outbox-admin.ts';
 import { DiskBudget } from '../readiness/disk-budget.ts';
 import { Readiness } from '../readiness/readiness.ts';
 import { NextCode } from '../runtime/loading/next-code.ts';
+import { AlertsHost } from './alerts/alerts-host.ts';
 import type { AppOptions } from './app-options.ts';
 import { Housekeeping, type KeepFor } from './housekeeping.ts';
 import { createJobs } from './jobs.ts';
@@ -90,6 +92,7 @@ export class Parts {
   readonly workroom: WorkroomHost;
   readonly recovery: RecoveryHost;
   readonly releases: ReleasesHost;
+  readonly alerts: AlertsHost;
   readonly file: string;
 
   constructor(options: AppOptions, onDatabase: (state: DatabaseState) => void) {
@@ -137,7 +140,15 @@ export class Parts {
     );
     checkpointMetrics(this.metrics.registry, () => this.recovery.figures());
     releaseMetrics(this.metrics.registry, () => this.releases.figures());
+    alertMetrics(this.metrics.registry, () => this.alerts.firing());
     this.pluginMetrics = new PluginMetrics(this.metrics.registry);
+    this.alerts = new AlertsHost({
+      core: this.core,
+      engine: () => this.engine,
+      project,
+      name: () => this.name,
+      registry: () => this.metrics.registry,
+    });
   }
 
   /** The host's name without configured secrets, as public pages show it. */

@@ -303,6 +303,14 @@ export class RecoveryHost {
     }
   }
 
+  /** Of copies that a kill has cut. */
+  async #removeUnfinished(): Promise<void> {
+    const to = this.#copyTo();
+    if (to === undefined) return;
+    const { removeUnfinished } = await import('../recovery/checkpoint/copy-out.ts');
+    await removeUnfinished({ to, project: this.#deps.core.projectId });
+  }
+
   #wait(delayMs: number): void {
     this.#timer = this.#deps.core.clock.after(delayMs, () => void this.#look());
   }
@@ -311,6 +319,7 @@ export class RecoveryHost {
     const { clock, log } = this.#deps.core;
     try {
       if (this.#ended === undefined) await this.#pruneReplaced();
+      if (this.#ended === undefined) await this.#removeUnfinished();
       this.#next = await this.#dueTime();
       if (this.#next !== undefined && this.#next <= clock.now() && this.#ended === undefined) {
         const made = await this.#begin({ actor: 'schedule', reason: null }).ended;

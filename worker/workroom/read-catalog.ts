@@ -6,7 +6,16 @@ import type { Tables } from '../database/tables.ts';
 import type { Reader } from '../database/unit.ts';
 import type { WorkCommand } from './board/commands.ts';
 import { NO_TEAM } from './board/evolve.ts';
-import { type Board, type Item, type ItemState, itemStream, TEAM, type Team, type View } from './board/model.ts';
+import {
+  type Board,
+  type Item,
+  type ItemState,
+  itemStream,
+  noEntries,
+  TEAM,
+  type Team,
+  type View,
+} from './board/model.ts';
 import { entityOf } from './journal/catalog-rows.ts';
 
 /** Items that a new dependency may lead to. A longer chain is refused, since a circle could hide in it. */
@@ -51,9 +60,9 @@ export async function readView(
   const needed = needs === undefined ? '' : itemStream(needs);
   const rows = await reader.all(concerned({ item, stream: itemStream(item), needed }));
   let team: Team = NO_TEAM;
-  const boards: Record<string, Board> = {};
-  const items: Record<string, Item> = {};
-  const lastItems: Record<string, number> = {};
+  const boards = noEntries<Board>();
+  const items = noEntries<Item>();
+  const lastItems = noEntries<number>();
   for (const row of rows) {
     const entity = entityOf(row);
     if (entity.kind === 'team') team = entity.team;

@@ -5,7 +5,16 @@ import type { RunPart, RunSurface } from '../handling/run/run-part.ts';
 import type { WorkBoard, WorkCommand, WorkItem, WorkOutcome, Workroom as WorkroomPart } from '../sdk/workroom.ts';
 import { parseCommand } from './board/commands.ts';
 import { boardAt, memberOf } from './board/decide-team.ts';
-import { type Actor, type Board, type Item, type Member, openBlockers, stateOf, type View } from './board/model.ts';
+import {
+  type Actor,
+  type Board,
+  type Item,
+  type Member,
+  openBlockers,
+  stateOf,
+  type View,
+  withEntry,
+} from './board/model.ts';
 import { takeJoinCode } from './join-codes.ts';
 import { entityIn } from './journal/catalog-rows.ts';
 import { readItem, readItemPage, readView } from './read-catalog.ts';
@@ -151,12 +160,12 @@ function overlaid(view: View, changed: View, stream: string): View {
   if (entity.kind === 'board') {
     const isNewer = entity.board.version > (view.boards[entity.board.id]?.version ?? 0);
     return isNewer
-      ? { ...view, lastItems, boards: { ...view.boards, [entity.board.id]: entity.board } }
+      ? { ...view, lastItems, boards: withEntry(view.boards, entity.board.id, entity.board) }
       : { ...view, lastItems };
   }
   const { item } = entity;
   const isNewer = item.version > (view.items[item.id]?.version ?? 0);
-  return isNewer ? { ...view, lastItems, items: { ...view.items, [item.id]: item } } : { ...view, lastItems };
+  return isNewer ? { ...view, lastItems, items: withEntry(view.items, item.id, item) } : { ...view, lastItems };
 }
 
 export function shownItem(item: Item): WorkItem {

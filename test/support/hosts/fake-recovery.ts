@@ -43,7 +43,7 @@ const PLAN = {
   secrets: [],
   lost: { events: 0, handled: 0, plugins: 0, journal: null, jobs: 0, tasks: 0, sends: 0, accounts: 0 },
   notUndone: { sends: {} },
-  comesAlong: { received: 0, waitingSends: 0, ids: 0, endedItems: 0, endedSends: 0, tasks: 0 },
+  comesAlong: { received: 0, waitingSends: 0, waitingTasks: 0, ids: 0, endedItems: 0, endedSends: 0, tasks: 0 },
   open: null,
   bytes: 4096,
   digest: '0123456789abcdef',

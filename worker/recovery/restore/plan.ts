@@ -7,12 +7,13 @@ import { stableJson } from '../../../shared/files/atomic-file.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { CHECKPOINT_FILES } from '../../../shared/recovery/layout.ts';
 import { type Level, storedCheckpoint } from '../../../shared/recovery/stored-checkpoints.ts';
+import type { Database } from '../../../shared/sqlite.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import { openReadOnly } from '../../database/sqlite/connection.ts';
 import { readStoredSchema } from '../../database/stored-schema.ts';
 import { type Compared, compareStates } from './compare-states.ts';
 import type { Places } from './places.ts';
-import type { Source } from './source.ts';
+import { damagedDatabase, isSound, type Source } from './source.ts';
 import { type State, stateOf } from './state-reader.ts';
 
 export interface RestorePlan {
@@ -38,6 +39,8 @@ export interface RestorePlan {
   readonly comesAlong: {
     readonly received: number;
     readonly waitingSends: number;
+    /** Tasks that were set since. */
+    readonly waitingTasks: number;
     readonly ids: number;
     readonly endedItems: number;
     readonly endedSends: number;
@@ -113,12 +116,13 @@ function readable(state: State, close: () => void): Present {
   }
 }
 
-/** Throws `checkpoint_foreign`, and what the source throws. */
+/** Throws `checkpoint_foreign`, `checkpoint_damaged`, and what the source throws. */
 export function planRestore(options: PlanOptions, present: Present): RestorePlan {
-  const { source } = options;
-  const file = join(source.folder, CHECKPOINT_FILES.database);
-  const opened = openSource(file, source);
+  const { source, places } = options;
+  let opened: Database | undefined;
   try {
+    // A replaced state may have a WAL beside it: it is read as SQLite reads it.
+    opened = openReadOnly(join(source.folder, CHECKPOINT_FILES.database));
     const kept = stateOf(opened);
     const past = factsOf(kept);
     const now = present.state === undefined ? null : factsOf(present.state);
@@ -127,20 +131,11 @@ export function planRestore(options: PlanOptions, present: Present): RestorePlan
         hint: 'restore it into an empty folder with this configuration; the projects are told apart by the id in their databases',
       });
     return plan(options, { kept, past, now, present });
-  } finally {
-    opened.close();
-  }
-}
-
-/** A replaced state may have a WAL beside it: it is read as SQLite reads it. */
-function openSource(file: string, { name }: Source) {
-  try {
-    return openReadOnly(file);
   } catch (error) {
-    throw new SvcError('checkpoint_damaged', `the database of ${name} cannot be opened: ${messageOf(error)}`, {
-      cause: error,
-      hint: '`svc checkpoint list` names the newest one that was rehearsed',
-    });
+    if (error instanceof SvcError && opened !== undefined) throw error;
+    throw damagedDatabase({ ...source, project: places.project }, error);
+  } finally {
+    opened?.close();
   }
 }
 
@@ -174,7 +169,7 @@ function plan(options: PlanOptions, { kept, past, now, present }: Facts): Restor
     lost:
       compared === undefined || now === null || present.state === undefined
         ? null
-        : lostOf(compared, { past, now, jobs, accounts: changedAccounts(present.state, kept) }),
+        : lostOf(compared, { past, now, jobs, isCarried, accounts: changedAccounts(present.state, kept) }),
     notUndone: compared === undefined ? null : { sends: compared.sent },
     comesAlong: isCarried ? alongOf(compared) : null,
     open: isCarried ? null : openIn(kept),
@@ -184,14 +179,15 @@ function plan(options: PlanOptions, { kept, past, now, present }: Facts): Restor
 }
 
 function compare(
-  { now: at, source }: PlanOptions,
+  { now: at }: PlanOptions,
   kept: State,
   { state, unreadable }: Present,
 ): readonly [Compared | undefined, string | undefined] {
   if (state === undefined) return [undefined, unreadable];
   try {
-    return [compareStates({ replaced: state, kept, sourceId: source.id, at }), undefined];
+    return [compareStates({ replaced: state, kept, at }), undefined];
   } catch (error) {
+    if (!isSound(kept.database)) throw error; // the source is at fault, and not the present state
     return [undefined, messageOf(error)];
   }
 }
@@ -202,15 +198,22 @@ const lostOf = (
     past,
     now,
     jobs,
+    isCarried,
     accounts,
-  }: { readonly past: StateFacts; readonly now: StateFacts; readonly jobs: number; readonly accounts: number },
+  }: {
+    readonly past: StateFacts;
+    readonly now: StateFacts;
+    readonly jobs: number;
+    readonly isCarried: boolean;
+    readonly accounts: number;
+  },
 ): LostWork => ({
   events: past.epoch === now.epoch ? Math.max(0, now.head - past.head) : now.head,
   handled,
   plugins,
   journal: now.journal > past.journal ? { from: past.journal + 1, to: now.journal } : null,
   jobs,
-  tasks: tasks.lost,
+  tasks: isCarried ? 0 : tasks.brought,
   sends: lostSends,
   accounts,
 });
@@ -218,6 +221,7 @@ const lostOf = (
 const alongOf = ({ received, waitingSends, ids, endedItems, endedSends, tasks }: Compared) => ({
   received,
   waitingSends,
+  waitingTasks: tasks.brought,
   ids,
   endedItems,
   endedSends,

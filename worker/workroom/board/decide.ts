@@ -27,7 +27,7 @@ export function decide(command: WorkCommand, deciding: Deciding): Decision {
   if (item === undefined || board === undefined) return refused('unknown_item', `there is no item ${command.item}`);
   if (view.quarantined.includes(itemStream(item.id))) return quarantined(item.id);
   if (!isOnBoard(board, actor)) return refused('not_allowed', `${nameOf(actor)} has no role on board ${board.id}`);
-  return decideItem(command, { ...deciding, item, board, drafts: new Drafts(deciding) });
+  return decideItem(command, { view, actor, now: deciding.now, item, board, drafts: new Drafts(deciding) });
 }
 
 /** Takes a damaged stream into use again, as it is shown now. */

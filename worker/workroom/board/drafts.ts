@@ -11,6 +11,7 @@ import {
   isEnded,
   itemStream,
   openBlockers,
+  TEAM,
   type View,
 } from './model.ts';
 
@@ -73,9 +74,8 @@ export class Drafts {
   #push(stream: string, kind: FactKind, of: Pick<Fact, 'data' | 'texts' | 'actor'>): void {
     const drafted = this.#facts.filter((fact) => fact.stream === stream).length;
     const version = versionOf(this.#deciding.view, stream) + drafted + 1;
-    // A text leaves its name in `data`, where its digest will stand.
-    const data = { ...of.data, ...Object.fromEntries(Object.keys(of.texts).map((name) => [name, ''])) };
-    const fact: Fact = { stream, version, kind, at: this.#deciding.now, actor: of.actor, data, texts: of.texts };
+    const { data, texts, actor } = of;
+    const fact: Fact = { stream, version, kind, at: this.#deciding.now, actor, data: withNames(data, texts), texts };
     this.#facts.push(fact);
     if (!stream.startsWith('item/')) return;
     const id = stream.slice('item/'.length);
@@ -83,8 +83,17 @@ export class Drafts {
   }
 }
 
-function versionOf(view: View, stream: string): number {
-  const [kind, id = ''] = stream.split('/');
-  if (kind === 'team') return view.team.version;
-  return (kind === 'board' ? view.boards[id]?.version : view.items[id]?.version) ?? 0;
+/** A text leaves its name in `data`, where its digest will stand. */
+function withNames(data: Fact['data'], texts: Fact['texts']): Fact['data'] {
+  const names = Object.keys(texts);
+  if (names.length === 0) return data;
+  const named = { ...data };
+  for (const name of names) named[name] = '';
+  return named;
+}
+
+function versionOf({ team, boards, items }: View, stream: string): number {
+  if (stream === TEAM) return team.version;
+  const id = stream.slice(stream.indexOf('/') + 1);
+  return (stream.startsWith('board/') ? boards[id]?.version : items[id]?.version) ?? 0;
 }

@@ -1,4 +1,4 @@
-// The words of the Workroom: members, boards, items, blockers, and the facts that change them. Types alone.
+// The words of the Workroom: members, boards, items, blockers, and the facts that change them. Types, and what is seen of them at once.
 
 /** A board role. `owner` may do everything on its board. */
 export const ROLES = ['owner', 'worker', 'reviewer'] as const;
@@ -159,13 +159,27 @@ export interface Fact {
   readonly texts: Readonly<Record<string, string | undefined>>;
 }
 
+/** By id. */
+export type Entries<T> = Readonly<Record<string, T>>;
+
+/** Without a prototype it is a table from its start: literals with ids as keys cost a hidden class for each id. */
+export const noEntries = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;
+
+/** A copy with one more. */
+export function withEntry<T>(entries: Entries<T>, id: string, value: T): Entries<T> {
+  const next = noEntries<T>();
+  for (const key of Object.keys(entries)) next[key] = entries[key] as T;
+  next[id] = value;
+  return next;
+}
+
 /** What a decision may look at. It holds the team, all boards, and the items that the command concerns. */
 export interface View {
   readonly team: Team;
-  readonly boards: Readonly<Record<string, Board>>;
-  readonly items: Readonly<Record<string, Item>>;
+  readonly boards: Entries<Board>;
+  readonly items: Entries<Item>;
   /** Highest item number given on each board. */
-  readonly lastItems: Readonly<Record<string, number>>;
+  readonly lastItems: Entries<number>;
   /** Streams that take no command until an operator releases them. */
   readonly quarantined: readonly string[];
 }

@@ -11,12 +11,14 @@ import type { Reminding } from '../board/due-times.ts';
 import { type Fact, type Item, stateOf, type View } from '../board/model.ts';
 import { applyFacts, type CatalogRow, catalogRow, type Entity, entityIn, needsOf } from './catalog-rows.ts';
 import { CHAIN_MARK } from './chain.ts';
-import { type CommandIdentity, journalEvent } from './journal-event.ts';
+import { type CommandIdentity, type JournalEvent, journalEvent } from './journal-event.ts';
 
 export const GUARD = 'workroom';
-const ONE = { expect: 1, guard: GUARD };
 
-/** The head moves first, so that the event takes number and hash from it. */
+/**
+ * The head moves first, so that the event takes number and hash from it. It moves only while the conditions of the decision hold: a statement of their
+ * own would cost more by its call than by its look-ups.
+ */
 const MOVE_HEAD = `UPDATE workroom_head SET seq = seq + 1, hash = svc_sha256(
     '${CHAIN_MARK}' || char(10) ||
     CASE seq WHEN 0
@@ -37,9 +39,9 @@ const UPDATE_ROW = `UPDATE workroom_catalog SET version = ?, applied_seq = ${SEQ
 /** Indexes hold these columns. SQLite writes an index whenever a column of it is set, so they are set only when they change. */
 const UPDATE_PLACE = 'UPDATE workroom_catalog SET status = ?, state = ?, assignee = ? WHERE stream = ?';
 const COUNT_ITEM = 'UPDATE workroom_catalog SET last_item = ? WHERE stream = ? AND last_item = ? AND quarantined = 0';
-const HOLD_STREAM = 'SELECT 1 FROM workroom_catalog WHERE stream = ? AND version = ?';
-const HOLD_NO_TEAM = "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM workroom_catalog WHERE stream = 'team')";
-const HOLD_WAITING = 'SELECT 1 WHERE (SELECT count(*) FROM workroom_needs WHERE needs = ?) = ?';
+const IS_STREAM = 'EXISTS (SELECT 1 FROM workroom_catalog WHERE stream = ? AND version = ?)';
+const IS_NO_TEAM = "NOT EXISTS (SELECT 1 FROM workroom_catalog WHERE stream = 'team')";
+const IS_WAITING = '(SELECT count(*) FROM workroom_needs WHERE needs = ?) = ?';
 const RELEASE = 'UPDATE workroom_catalog SET quarantined = 0 WHERE stream = ? AND quarantined = 1';
 const DELETE_NEEDS = 'DELETE FROM workroom_needs WHERE item = ?';
 const INSERT_NEED = 'INSERT INTO workroom_needs (item, blocker, needs) VALUES (?, ?, ?)';
@@ -60,60 +62,87 @@ export interface Appending {
 export function append(before: View, facts: readonly Fact[], { command, reminding }: Appending): Appended {
   const view = applyFacts(before, facts);
   const at = facts[0]?.at ?? 0;
-  const changes = [...new Set(facts.map(({ stream }) => stream))].map((stream) =>
-    changeOf(stream, { before, view, facts, at, reminding }),
+  const [held = NONE, ...others] = inGroups(conditions(before, facts));
+  const statements = others.map((group) =>
+    one(`SELECT 1 WHERE ${group.map(({ sql }) => sql).join(' AND ')}`, valuesOf(group)),
   );
-  const statements = [
-    ...holds(before, facts),
-    ...facts.flatMap((fact, index) => eventStatements(fact, index, command)),
-    ...changes.flatMap(rowStatements),
-    ...changes.flatMap(dueStatements),
-  ];
-  const times = changes.flatMap(({ row }) => row.next_at ?? []);
-  return { statements, view, dueAt: times.length === 0 ? undefined : Math.min(...times) };
+  for (const [index, fact] of facts.entries())
+    addEvent(statements, journalEvent(fact, index, command), index === 0 ? held : NONE);
+  let dueAt: number | undefined;
+  const due: Statement[] = [];
+  for (const stream of new Set(facts.map((fact) => fact.stream))) {
+    const change = changeOf(stream, { before, view, facts, at, reminding });
+    addRow(statements, change);
+    if (change.entity.kind === 'item') due.push(dueStatement(change.entity.item, change.row));
+    const next = change.row.next_at;
+    if (next != null && (dueAt === undefined || next < dueAt)) dueAt = next;
+  }
+  statements.push(...due);
+  return { statements, view, dueAt };
 }
 
-function holds(before: View, facts: readonly Fact[]): Statement[] {
+const one = (sql: string, parameters: readonly unknown[]): Statement => ({ sql, parameters, expect: 1, guard: GUARD });
+
+/** What has to be as the decision saw it (JOURNAL-3). */
+interface Condition {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+const NONE: readonly Condition[] = [];
+const valuesOf = (conditions: readonly Condition[]) => conditions.flatMap(({ values }) => values);
+
+function conditions(before: View, facts: readonly Fact[]): readonly Condition[] {
   const written = new Set(facts.map(({ stream }) => stream));
   const looked = new Set<string>();
-  const statements: Statement[] = [];
+  const found: Condition[] = [];
   for (const { stream, kind, data } of facts) {
-    const [, id = ''] = stream.split('/');
-    if (stream.startsWith('item/')) looked.add(`board/${before.items[id]?.board ?? id.slice(0, id.lastIndexOf('-'))}`);
+    if (!stream.startsWith('item/')) continue;
+    const id = stream.slice('item/'.length);
+    looked.add(`board/${before.items[id]?.board ?? id.slice(0, id.lastIndexOf('-'))}`);
     if (kind === 'blocker.added' && data['needs'] !== null)
       for (const item of Object.keys(before.items)) looked.add(`item/${item}`);
     if (kind === 'item.accepted' || kind === 'item.submitted') {
       const waiting = Object.values(before.items).flatMap((item) => needsOf(item).filter(({ needs }) => needs === id));
-      statements.push({ sql: HOLD_WAITING, parameters: [id, waiting.length], ...ONE });
+      found.push({ sql: IS_WAITING, values: [id, waiting.length] });
     }
   }
   looked.add('team');
-  const held: (string | number)[] = [];
   for (const stream of looked) {
     if (written.has(stream)) continue;
     const version = versionIn(before, stream);
-    if (version > 0) held.push(stream, version);
-    else if (stream === 'team') statements.push({ sql: HOLD_NO_TEAM, parameters: [], ...ONE });
+    if (version > 0) found.push({ sql: IS_STREAM, values: [stream, version] });
+    else if (stream === 'team') found.push({ sql: IS_NO_TEAM, values: [] });
   }
-  for (let from = 0; from < held.length; from += 2 * MOST_HELD) {
-    const parameters = held.slice(from, from + 2 * MOST_HELD);
-    const streams = parameters.length / 2;
-    statements.push({ sql: holdStreams(streams), parameters, expect: streams, guard: GUARD });
-  }
-  return statements;
+  return found;
 }
 
-/** In one statement: each costs more by its call than by its look-up. */
+/** A chain of dependencies may be long. The text of a statement has a bound, and the texts are few. */
 const MOST_HELD = 16;
-const holdStreams = (streams: number): string => Array.from({ length: streams }, () => HOLD_STREAM).join(' UNION ALL ');
 
-function eventStatements(fact: Fact, index: number, command: CommandIdentity): Statement[] {
-  const { id, stream, version, kind, at, actor, cause, data, texts, digest } = journalEvent(fact, index, command);
-  const parameters = [id, stream, version, kind, at, actor, cause, data, texts, digest];
-  return [
-    { sql: MOVE_HEAD, parameters: [digest], ...ONE },
-    { sql: INSERT_EVENT, parameters, ...ONE },
-  ];
+function inGroups(all: readonly Condition[]): readonly (readonly Condition[])[] {
+  if (all.length <= MOST_HELD) return [all];
+  return [all.slice(0, MOST_HELD), ...inGroups(all.slice(MOST_HELD))];
+}
+
+function addEvent(statements: Statement[], event: JournalEvent, held: readonly Condition[]): void {
+  const { id, stream, version, kind, at, actor, cause, data, texts, digest } = event;
+  statements.push(
+    one(moveHead(held), [digest, ...valuesOf(held)]),
+    one(INSERT_EVENT, [id, stream, version, kind, at, actor, cause, data, texts, digest]),
+  );
+}
+
+const headMoves = new Map<string, string>();
+
+function moveHead(held: readonly Condition[]): string {
+  let where = '';
+  for (const { sql } of held) where += ` AND ${sql}`;
+  let text = headMoves.get(where);
+  if (text === undefined) {
+    text = MOVE_HEAD + where;
+    headMoves.set(where, text);
+  }
+  return text;
 }
 
 interface Decided {
@@ -151,35 +180,31 @@ function changeOf(stream: string, { before, view, facts, at, reminding }: Decide
   };
 }
 
-function rowStatements({ stream, before, entity, row, versionBefore, behind, isReleased }: StreamChange): Statement[] {
+function addRow(statements: Statement[], change: StreamChange): void {
+  const { stream, before, entity, row, versionBefore, behind, isReleased } = change;
   const { kind, board, version, status, state, assignee, next_at, updated_at, data } = row;
-  const statements: Statement[] = isReleased ? [{ sql: RELEASE, parameters: [stream], ...ONE }] : [];
-  if (versionBefore === 0) {
-    const parameters = [stream, kind, board, version, behind, status, state, assignee, next_at, updated_at, data];
-    statements.push({ sql: INSERT_ROW, parameters, ...ONE });
-  } else {
-    const parameters = [version, behind, next_at, updated_at, data, stream, versionBefore];
-    statements.push({ sql: UPDATE_ROW, parameters, ...ONE });
-  }
-  if (entity.kind !== 'item') return statements;
+  if (isReleased) statements.push(one(RELEASE, [stream]));
+  statements.push(
+    versionBefore === 0
+      ? one(INSERT_ROW, [stream, kind, board, version, behind, status, state, assignee, next_at, updated_at, data])
+      : one(UPDATE_ROW, [version, behind, next_at, updated_at, data, stream, versionBefore]),
+  );
+  if (entity.kind !== 'item') return;
   const { item } = entity;
   const former = before?.kind === 'item' ? before.item : undefined;
-  if (former === undefined)
-    statements.push({ sql: COUNT_ITEM, parameters: [item.number, `board/${item.board}`, item.number - 1], ...ONE });
+  if (former === undefined) statements.push(one(COUNT_ITEM, [item.number, `board/${item.board}`, item.number - 1]));
   else if (stateOf(former) !== state || former.status !== status || former.assignee !== item.assignee)
-    statements.push({ sql: UPDATE_PLACE, parameters: [status, state, assignee, stream], ...ONE });
-  return [...statements, ...needStatements(item, former)];
+    statements.push(one(UPDATE_PLACE, [status, state, assignee, stream]));
+  addNeeds(statements, item, former);
 }
 
-function needStatements(item: Item, former: Item | undefined): readonly Statement[] {
+function addNeeds(statements: Statement[], item: Item, former: Item | undefined): void {
   const needs = needsOf(item);
   const known = former === undefined ? [] : needsOf(former);
-  if (needs.length === known.length && needs.every(({ blocker }, index) => known[index]?.blocker === blocker))
-    return [];
-  return [
-    ...(known.length === 0 ? [] : [{ sql: DELETE_NEEDS, parameters: [item.id] }]),
-    ...needs.map(({ blocker, needs: other }) => ({ sql: INSERT_NEED, parameters: [item.id, blocker, other] })),
-  ];
+  if (needs.length === known.length && needs.every(({ blocker }, index) => known[index]?.blocker === blocker)) return;
+  if (known.length > 0) statements.push({ sql: DELETE_NEEDS, parameters: [item.id] });
+  for (const { blocker, needs: other } of needs)
+    statements.push({ sql: INSERT_NEED, parameters: [item.id, blocker, other] });
 }
 
 function versionIn(view: View, stream: string): number {
@@ -189,10 +214,8 @@ function versionIn(view: View, stream: string): number {
 }
 
 /** One due row an item. A row that is due earlier stays: the look at that time finds nothing yet, and puts the next one. */
-function dueStatements({ entity, row }: StreamChange): readonly Statement[] {
-  if (entity.kind !== 'item') return [];
-  const id = `workroom/${entity.item.id}`;
-  if (row.next_at === null || row.next_at === undefined) return [removeDue(id)];
-  const due = { id, kind: 'workroom', at: row.next_at, capability: null, lane: null, data: entity.item.id } as const;
-  return [putDueNoLater(due)];
+function dueStatement(item: Item, { next_at: at }: CatalogRow): Statement {
+  const id = `workroom/${item.id}`;
+  if (at === null || at === undefined) return removeDue(id);
+  return putDueNoLater({ id, kind: 'workroom', at, capability: null, lane: null, data: item.id });
 }

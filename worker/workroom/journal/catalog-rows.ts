@@ -3,7 +3,17 @@ import type { Insertable } from 'kysely';
 import type { Tables } from '../../database/tables.ts';
 import { nextAnnouncement, type Reminding } from '../board/due-times.ts';
 import { changeItem, evolveBoard, evolveItem, evolveTeam, NO_TEAM } from '../board/evolve.ts';
-import { type Board, type Fact, type Item, openBlockers, stateOf, TEAM, type Team, type View } from '../board/model.ts';
+import {
+  type Board,
+  type Fact,
+  type Item,
+  openBlockers,
+  stateOf,
+  TEAM,
+  type Team,
+  type View,
+  withEntry,
+} from '../board/model.ts';
 import { canonicalJson } from './chain.ts';
 
 export type CatalogRow = Omit<Insertable<Tables['workroom_catalog']>, 'applied_seq' | 'last_item' | 'quarantined'>;
@@ -21,20 +31,34 @@ export interface RowOf {
   readonly reminding: Reminding;
 }
 
+/** Written out: an object of a row with the columns of its kind spread into it costs as much as its JSON. */
 export function catalogRow({ stream, entity, at, reminding }: RowOf): CatalogRow {
-  const none = { board: null, status: null, state: null, assignee: null, next_at: null };
-  const { version } = entity.kind === 'team' ? entity.team : entity.kind === 'board' ? entity.board : entity.item;
-  const row = { stream, kind: entity.kind, version, updated_at: at };
-  if (entity.kind === 'team') return { ...row, ...none, data: canonicalJson(entity.team) };
-  if (entity.kind === 'board') return { ...row, ...none, board: entity.board.id, data: canonicalJson(entity.board) };
+  if (entity.kind !== 'item') {
+    const { version } = entity.kind === 'team' ? entity.team : entity.board;
+    return {
+      stream,
+      kind: entity.kind,
+      board: entity.kind === 'board' ? entity.board.id : null,
+      version,
+      status: null,
+      state: null,
+      assignee: null,
+      next_at: null,
+      updated_at: at,
+      data: canonicalJson(entity.kind === 'team' ? entity.team : entity.board),
+    };
+  }
   const { item } = entity;
   return {
-    ...row,
+    stream,
+    kind: entity.kind,
     board: item.board,
+    version: item.version,
     status: item.status,
     state: stateOf(item),
     assignee: item.assignee ?? null,
     next_at: nextAnnouncement(item, reminding) ?? null,
+    updated_at: at,
     data: canonicalJson(item),
   };
 }
@@ -65,30 +89,26 @@ export function entityOf(row: Pick<CatalogRow, 'kind' | 'data'>): Entity {
 
 /** The view after the facts of a decision. */
 export function applyFacts(view: View, facts: readonly Fact[]): View {
-  let next = view;
+  let { team, boards, items, lastItems } = view;
   for (const fact of facts) {
-    const entity = evolve(entityIn(next, fact.stream), fact);
-    if (entity.kind === 'team') next = { ...next, team: entity.team };
-    else if (entity.kind === 'board') next = { ...next, boards: { ...next.boards, [entity.board.id]: entity.board } };
+    const entity = evolve(entityIn({ team, boards, items }, fact.stream), fact);
+    if (entity.kind === 'team') team = entity.team;
+    else if (entity.kind === 'board') boards = withEntry(boards, entity.board.id, entity.board);
     else {
       const { item } = entity;
-      const last = Math.max(next.lastItems[item.board] ?? 0, item.number);
-      next = {
-        ...next,
-        items: { ...next.items, [item.id]: item },
-        lastItems: { ...next.lastItems, [item.board]: last },
-      };
+      items = withEntry(items, item.id, item);
+      if (item.number > (lastItems[item.board] ?? 0)) lastItems = withEntry(lastItems, item.board, item.number);
     }
   }
-  return next;
+  return { team, boards, items, lastItems, quarantined: view.quarantined };
 }
 
-export function entityIn(view: View, stream: string): Entity | undefined {
-  const [kind, id = ''] = stream.split('/');
-  if (kind === 'team') return { kind, team: view.team };
-  if (kind === 'board') {
+export function entityIn(view: Pick<View, 'team' | 'boards' | 'items'>, stream: string): Entity | undefined {
+  if (stream === TEAM) return { kind: 'team', team: view.team };
+  const id = stream.slice(stream.indexOf('/') + 1);
+  if (stream.startsWith('board/')) {
     const board = view.boards[id];
-    return board && { kind, board };
+    return board && { kind: 'board', board };
   }
   const item = view.items[id];
   return item && { kind: 'item', item };

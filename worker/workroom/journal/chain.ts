@@ -42,8 +42,9 @@ export const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` 
 
 /** JSON with sorted keys and without blanks. */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value === 'string') return quoted(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   const object = value as Readonly<Record<string, unknown>>;
   let json = '';
   for (const key of Object.keys(object).sort()) {

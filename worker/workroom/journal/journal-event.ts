@@ -29,23 +29,31 @@ export interface CommandIdentity {
 }
 
 export function journalEvent(fact: Fact, index: number, { id, cause }: CommandIdentity): JournalEvent {
-  const sealed: Record<string, SealedText> = {};
-  const data: Record<string, unknown> = { ...fact.data };
-  for (const [field, text = ''] of Object.entries(fact.texts)) {
-    sealed[field] = { salt: salt(), text };
-    data[field] = textDigest(sealed[field]);
-  }
   const { stream, version, kind, at, actor } = fact;
-  const event = { id: `${id}/${index + 1}`, stream, version, kind, at, actor, cause, data: canonicalJson(data) };
-  const texts = Object.keys(sealed).length === 0 ? null : canonicalJson(sealed);
-  return { ...event, texts, digest: digestOf(event) };
+  const { data, texts } = sealed(fact);
+  const event = { id: `${id}/${index + 1}`, stream, version, kind, at, actor, cause, data, texts, digest: '' };
+  event.digest = digestOf(event);
+  return event;
+}
+
+/** Canonical JSON of both. */
+function sealed({ data, texts }: Fact): Pick<JournalEvent, 'data' | 'texts'> {
+  const fields = Object.keys(texts);
+  if (fields.length === 0) return { data: canonicalJson(data), texts: null };
+  const hashed: Record<string, unknown> = { ...data };
+  const words: Record<string, SealedText> = {};
+  for (const field of fields) {
+    const one = { salt: salt(), text: texts[field] ?? '' };
+    words[field] = one;
+    hashed[field] = textDigest(one);
+  }
+  return { data: canonicalJson(hashed), texts: canonicalJson(words) };
 }
 
 /** The fact of a stored event. A text that was erased is undefined. */
 export function factOf(event: Omit<JournalEvent, 'digest'>): Fact {
   const { stream, version, kind, at, actor } = event;
-  const sealed = textsOf(event);
-  const texts = Object.fromEntries(Object.entries(sealed).map(([field, { text }]) => [field, text]));
+  const texts = Object.fromEntries(Object.entries(textsOf(event)).map(([field, { text }]) => [field, text]));
   return {
     stream,
     version,

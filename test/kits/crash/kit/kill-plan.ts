@@ -57,6 +57,7 @@ export const PLANTS: Readonly<Record<string, string>> = {
   'workroom-answer-early': 'kits/workroom/planted-faults.test.ts',
   'workroom-catalog-apart': 'kits/workroom/planted-faults.test.ts',
   'workroom-chain-restarts': 'kits/workroom/planted-faults.test.ts',
+  'workroom-file-without-sync': 'kits/workroom/planted-faults.test.ts',
   'checkpoint-without-hold': 'kits/recovery/planted-faults.test.ts',
   'folder-without-sync': 'kits/recovery/planted-faults.test.ts',
   'restore-keeps-epoch': 'kits/recovery/planted-faults.test.ts',
@@ -149,4 +150,6 @@ export const IN_PROCESS: Readonly<Record<string, string>> = {
   job_ended: 'host/jobs/crash.test.ts',
   job_file: 'host/jobs/crash.test.ts',
   job_file_written: 'host/jobs/crash.test.ts',
+  'alerts.fires': 'host/alerts/told.test.ts',
+  'alerts.told': 'host/alerts/told.test.ts',
 };

@@ -1,8 +1,6 @@
 // One run: a Workroom on a disk of its own, people at a board, and power that is cut again and again. After each cut the journal is judged as it lies
 // on the disk, before any host may mend it.
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import { Sqlite } from '../../../../shared/sqlite.ts';
 import { verifyStored } from '../../../../worker/workroom/journal/verify-stored.ts';
 import { type FileSystem, LoopDisk } from '../../../support/disk/loop-disk.ts';
 import { freePort } from '../../../support/free-port.ts';
@@ -11,31 +9,22 @@ import { until } from '../../../support/until.ts';
 import { HostApi } from '../../crash/kit/host-api.ts';
 import type { Random } from '../../crash/kit/random.ts';
 import { logTail, WorkerLife } from '../../crash/kit/worker-life.ts';
+import { type JournalStore, readStored, type StoredEvent, type StoredJournal } from './stored-journal.ts';
 import { WorkroomLoad } from './workroom-load.ts';
 
 const PEOPLE = 16;
 const READY_LIMIT_MS = 120_000;
+/** Some thirty events. */
+const SEGMENT_BYTES = '16384';
 /** Acknowledgements of a life before the moment of its cut is drawn. */
 const LEAST_OF_A_LIFE = 20;
 
 export interface WorkroomRunOptions {
   readonly random: Random;
   readonly fileSystem: FileSystem;
+  readonly store: JournalStore;
   /** One of PLANTS (kill-plan.ts). */
   readonly plant?: string;
-}
-
-interface StoredEvent {
-  readonly seq: number;
-  readonly id: string;
-  readonly stream: string;
-  readonly version: number;
-  readonly kind: string;
-  readonly at: number;
-  readonly actor: string;
-  readonly cause: string | null;
-  readonly data: string;
-  readonly hash: string;
 }
 
 export class WorkroomRun {
@@ -70,6 +59,7 @@ export class WorkroomRun {
         // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
         http: { port, token: '${HTTP_TOKEN}' },
         disk: { minFreeBytes: 0 },
+        workroom: { store: options.store },
         plugins: { work: {} },
       },
       prefix: 'svc-workroom-cut-',
@@ -122,23 +112,15 @@ export class WorkroomRun {
     const { faults } = await verifyStored({ project: path, environment: env });
     const where = `after cut ${this.cuts}`;
     for (const { fault, seq, stream } of faults) this.faults.push(`${where}: verify: ${fault} ${seq} ${stream}`);
-    const database = new Sqlite(join(this.#project.paths.stateDir, 'data.sqlite'), { readonly: true });
-    try {
-      const rows = database.prepare('SELECT * FROM workroom_events ORDER BY seq').all() as StoredEvent[];
-      const projectId = String(database.prepare("SELECT value FROM meta WHERE key = 'project_id'").pluck().get());
-      this.#judgeChain(rows, { where, projectId });
-      this.#judgeAcknowledged(rows, where);
-    } finally {
-      database.close();
-    }
+    const stored = readStored(this.#project.paths.stateDir, this.#options.store);
+    for (const fault of stored.faults) this.faults.push(`${where}: ${fault}`);
+    this.#judgeChain(stored, where);
+    this.#judgeAcknowledged(stored.events.slice(0, stored.kept), where);
     for (const fault of this.#load.faults.splice(0)) this.faults.push(`${where}: ${fault}`);
   }
 
   /** By hand: a proof that has forgotten to look would agree with itself. */
-  #judgeChain(
-    rows: readonly StoredEvent[],
-    { where, projectId }: { readonly where: string; readonly projectId: string },
-  ) {
+  #judgeChain({ events: rows, projectId }: StoredJournal, where: string): void {
     let hash = sha256(`svc.journal/1\n${projectId}`);
     for (const [index, row] of rows.entries()) {
       const { actor, at, cause, data, id, kind, stream, version } = row;
@@ -176,12 +158,13 @@ export class WorkroomRun {
   }
 
   summary(): string {
-    return `${this.#options.fileSystem}: ${this.cuts} cuts, ${this.#judged} commands acknowledged, ${this.events} events, ${this.faults.length} faults`;
+    const { fileSystem, store } = this.#options;
+    return `${fileSystem}, ${store}: ${this.cuts} cuts, ${this.#judged} commands acknowledged, ${this.events} events, ${this.faults.length} faults`;
   }
 
   #start(): void {
     const { plant } = this.#options;
-    this.#life = new WorkerLife(this.#project.path, plant === undefined ? {} : { plant });
+    this.#life = new WorkerLife(this.#project.path, { plant, environment: { SVC_SEGMENT_BYTES: SEGMENT_BYTES } });
   }
 
   async #ready(): Promise<void> {
