@@ -168,17 +168,6 @@ describe('the schedule of checkpoints', () => {
     assert.deepEqual(readdirSync(project.paths.replacedDir), []);
   });
 
-  it('removes what a kill has cut of a copy on another disk', async (t) => {
-    const copyTo = mkdtempSync(join(tmpdir(), 'svc-copies-'));
-    t.after(() => rmSync(copyTo, { recursive: true, force: true }));
-    const { to } = await scheduled(t, { everyHours: 0, copyTo });
-    mkdirSync(join(copyTo, 'c3.part', 'project'), { recursive: true });
-
-    await to('2026-01-10T12:02:00Z');
-
-    assert.deepEqual(readdirSync(copyTo), []);
-  });
-
   it('shows the age of the project while none was made, and none was rehearsed', async (t) => {
     const { to, host } = await scheduled(t, { everyHours: 0 }, BEGIN - 30 * HOUR);
     const ages = async (): Promise<unknown> => {
@@ -189,6 +178,17 @@ describe('the schedule of checkpoints', () => {
     assert.deepEqual(await ages(), [108_000, 108_000]);
     await to('2026-01-10T13:00:00Z');
     assert.deepEqual(await ages(), [111_600, 111_600]);
+  });
+
+  it('removes what a kill has cut of a copy on another disk', async (t) => {
+    const copyTo = mkdtempSync(join(tmpdir(), 'svc-copies-'));
+    t.after(() => rmSync(copyTo, { recursive: true, force: true }));
+    const { to } = await scheduled(t, { everyHours: 0, copyTo });
+    mkdirSync(join(copyTo, 'c3.part', 'project'), { recursive: true });
+
+    await to('2026-01-10T12:02:00Z');
+
+    assert.deepEqual(readdirSync(copyTo), []);
   });
 
   it('tries again after an hour where one failed, and counts the failure', async (t) => {
