@@ -46,8 +46,17 @@ const CLOSING_LINE = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_m
 const MINUTE_MS = 60_000;
 /** So many of the files are told of, in the summary. */
 const SLOWEST = 40;
+const LAST_WORDS = 1_000;
 const MEMORY = '/dev/shm';
 const ROOM_BYTES = 4 * 1024 ** 3;
+
+interface Failure {
+  readonly failureType?: string;
+  readonly cause?: unknown;
+  /** Of a process that failed as a whole. */
+  readonly exitCode?: number | null;
+  readonly signal?: string | null;
+}
 
 interface TestEnd {
   readonly file?: string;
@@ -95,11 +104,23 @@ events.on('test:diagnostic', ({ message }) => {
 events.on('test:pass', ({ name, skip }) => {
   if (skip !== undefined && skip !== false) skips.push(`${name}: ${skip === true ? 'no reason given' : skip}`);
 });
+/** What each process wrote last, for one that ends with its tests passed. */
+const words = new Map<string, string>();
+const addWords = ({ file, message }: { readonly file?: string; readonly message: string }): void => {
+  if (file !== undefined) words.set(file, `${words.get(file) ?? ''}${message}`.slice(-LAST_WORDS));
+};
+events.on('test:stderr', addWords).on('test:stdout', addWords);
 // A test that failed and not only holds one that did: its name, its place and why, as one line, for the end of a long log.
 events.on('test:fail', ({ name, file, details }) => {
-  const { failureType, cause } = details.error as { failureType?: string; cause?: unknown };
+  const { failureType, cause, exitCode, signal } = details.error as Failure;
   if (failureType === 'subtestsFailed') return;
-  const why = (cause instanceof Error ? cause.message : String(cause)).replace(/\s*\n\s*/g, ' | ').slice(0, 600);
+  const ended =
+    exitCode === undefined
+      ? ''
+      : ` (exit code ${exitCode}, signal ${signal}; its last words: ${words.get(file ?? '')})`;
+  const why = `${cause instanceof Error ? cause.message : String(cause)}${ended}`
+    .replace(/\s*\n\s*/g, ' | ')
+    .slice(0, 1_500);
   failures.push(`${file === undefined ? '' : `${sourceOf(file)}: `}${name}: ${why}`);
 });
 const addTime = ({ file, nesting, details }: TestEnd): void => {

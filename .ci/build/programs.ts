@@ -14,6 +14,7 @@ import {
   throughLoader,
   workerRequired,
 } from './command.ts';
+import { buildWithLater } from './later.ts';
 import { type Output, ROOT } from './output.ts';
 import { plants } from './plants.ts';
 import { pluginValidators } from './plugin-validators.ts';
@@ -39,7 +40,7 @@ interface Program {
   readonly bare?: boolean;
   /** One file of CommonJS each: Node's loader of ES modules is 5 ms of a start. */
   readonly script?: boolean;
-  /** One file of CommonJS with all that it loads later: its compiled code can be kept as a whole (compiled-code.ts). */
+  /** One file of CommonJS: its compiled code can be kept as a whole (compiled-code.ts). What few hosts load is beside it (later.ts). */
   readonly whole?: boolean;
   /** The command: one file for short answers, the others beside it; names other programs by file instead of holding them. */
   readonly command?: boolean;
@@ -130,6 +131,7 @@ interface Job {
 async function buildProgram(output: Output, job: Job): Promise<void> {
   const { program, failpoints, constants } = job;
   if (program.command === true) return buildCommand(output, job);
+  if (program.whole === true) return buildWhole(output, job);
   const entries = Object.entries(program.entries).filter(([, path]) => existsSync(join(ROOT, path)));
   const absent = Object.values(program.entries).filter((path) => !existsSync(join(ROOT, path)));
   if (absent.length > 0 && !failpoints) console.log(`skipped: ${absent.join(', ')} (no such file yet)`);
@@ -144,7 +146,6 @@ async function buildProgram(output: Output, job: Job): Promise<void> {
     minifyWhitespace: program.folder !== 'testing',
     define: { ...constants, ...(isScript(program) ? SCRIPT_DEFINES : {}), FAILPOINTS: String(failpoints) },
     plugins: [
-      ...(program.whole === true ? [importsThroughLoader(OUTSIDE)] : []),
       // Of what is published nothing is planted, not even in its tests of plugins.
       ...(failpoints && program.failpoints !== true ? [plants] : []),
       ...PLUGINS,
@@ -155,6 +156,21 @@ async function buildProgram(output: Output, job: Job): Promise<void> {
     const name = basename(file.path);
     output.write(join(folder, name), file.contents, { executable: name === 'cli.js' });
   }
+}
+
+/** The worker, and beside it what it loads later. */
+async function buildWhole(output: Output, { program, failpoints, constants }: Job): Promise<void> {
+  const folder = failpoints ? 'failpoints' : '';
+  const plugins = [importsThroughLoader(OUTSIDE), ...(failpoints ? [plants] : []), ...PLUGINS];
+  const options = {
+    ...OPTIONS,
+    ...formOf(program),
+    outdir: join(ROOT, 'dist', folder),
+    define: { ...constants, ...SCRIPT_DEFINES, FAILPOINTS: String(failpoints) },
+  };
+  for (const [name, entry] of Object.entries(program.entries))
+    for (const { path, contents } of await buildWithLater({ name, entry, options, plugins }))
+      output.write(join(folder, basename(path)), contents);
 }
 
 /** What the command holds itself, then what it left outside. */

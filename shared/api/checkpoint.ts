@@ -89,6 +89,23 @@ const counts = (...names: readonly string[]) =>
 const flag = Type.Boolean();
 
 /** What a restore would do. `null` where it cannot be told. */
+/** Work of the time since a checkpoint that does not come along. */
+export const lostWorkSchema = Type.Object(
+  {
+    events: count,
+    handled: count,
+    plugins: count,
+    journal: orNull(Type.Object({ from: count, to: count }, open)),
+    jobs: count,
+    tasks: count,
+    sends: count,
+    /** Accounts that were enabled or disabled. */
+    accounts: count,
+  },
+  open,
+);
+export type LostWork = Static<typeof lostWorkSchema>;
+
 export const restorePlanSchema = Type.Object(
   {
     purpose: text,
@@ -107,15 +124,10 @@ export const restorePlanSchema = Type.Object(
     isLockfileSame: orNull(flag),
     /** Names of secrets whose value has changed since. */
     secrets: orNull(Type.Array(text)),
-    lost: orNull(
-      Type.Intersect([
-        counts('events', 'handled', 'plugins', 'jobs', 'tasks', 'sends'),
-        Type.Object({ journal: orNull(Type.Object({ from: count, to: count }, open)) }, open),
-      ]),
-    ),
+    lost: orNull(lostWorkSchema),
     /** Sends that went out since, by account. */
     notUndone: orNull(Type.Object({ sends: Type.Record(text, count) }, open)),
-    comesAlong: orNull(counts('received', 'waitingSends', 'ids', 'endedItems', 'endedSends', 'tasks')),
+    comesAlong: orNull(counts('received', 'waitingSends', 'waitingTasks', 'ids', 'endedItems', 'endedSends', 'tasks')),
     open: orNull(counts('items', 'sends')),
     bytes: count,
     /** For `svc checkpoint restore --yes --plan`. Changes with the present state. */

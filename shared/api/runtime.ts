@@ -19,8 +19,13 @@ export const reloadedSchema = Type.Object({
   warnings: Type.Array(Type.String()),
 });
 
-/** Size and digest of the received body, to detect a proxy that changes it. */
-export const echoSchema = Type.Object({ bytes: Type.Integer(), sha256: Type.String() });
+/** Size and digest of the received body and the client's address, to detect a proxy that changes them. */
+export const echoSchema = Type.Object({
+  bytes: Type.Integer(),
+  sha256: Type.String(),
+  /** Behind a proxy of `http.trustedProxies`: the one that the proxy tells. */
+  address: Type.String(),
+});
 
 export const ingressSchema = Type.Object({
   state: Type.Union([Type.Literal('open'), Type.Literal('paused')]),

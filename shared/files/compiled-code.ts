@@ -41,6 +41,20 @@ export function loadProgram<T>(file: string): Program<T> {
   return { exports, keep: () => nodeCache.flushCompileCache?.() };
 }
 
+const later = new Map<string, unknown>();
+/** What a feature loads in its first moments goes into the cache too. */
+const KEEP_AFTER_MS = 1_000;
+
+/** Exports of a bundle beside `file`, loaded once. Throws what the bundle throws. */
+export function loadLater<T>(file: string, name: string): T {
+  if (!later.has(name)) {
+    const { exports, keep } = loadProgram<T>(join(dirname(file), name));
+    setTimeout(keep, KEEP_AFTER_MS).unref();
+    later.set(name, exports);
+  }
+  return later.get(name) as T;
+}
+
 function loadFromOwnCache<T>(file: string): Program<T> {
   const kept = join(dirname(file), FOLDER, `${basename(file)}-${process.version}-${process.arch}`);
   const script = compile(file, kept);

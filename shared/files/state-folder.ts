@@ -2,9 +2,11 @@
 //
 //   STATE-FOLDER-1  Our own folder is refused if its group or others have access. The folder of another user is refused too. Root's folder with
 //                   access for our group is accepted (a mount point).
+//                   On a mount point that root owns with our group, others may read: kubelet mounts volumes 2775. They never may write.
 //   STATE-FOLDER-2  A symbolic link is refused: its owner could choose where the state goes.
 //   STATE-FOLDER-3  A path that is too long for SQLite is refused before anything is made. SQLite would report only that it cannot open the file.
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { dirname } from 'node:path';
 import { messageOf, SvcError } from '../svc-error.ts';
 import { type ProjectPaths, STATE_DIR } from './paths.ts';
 
@@ -23,9 +25,18 @@ export function ensureStateFolder(path: string): Stats {
   return checkStateFolder(path);
 }
 
+/** Whose rights count; tests give others. */
+export interface StateUser {
+  readonly uid: number;
+  readonly groups: readonly number[];
+  /** Device of the folder above. */
+  readonly parentDevice: number;
+}
+
 /** Checks the existing folder. Throws `state_dir_unsafe`; `ENOENT` is passed on. */
-export function checkStateFolder(path: string, uid: number = process.getuid?.() ?? 0): Stats {
+export function checkStateFolder(path: string, user: Partial<StateUser> = {}): Stats {
   const stat = lstatSync(path);
+  const { uid = process.getuid?.() ?? 0, groups = ownGroups(), parentDevice = lstatSync(dirname(path)).dev } = user;
   const refuse = (what: string, hint: string): never => {
     throw new SvcError('state_dir_unsafe', `${path} ${what}`, { hint });
   };
@@ -34,10 +45,19 @@ export function checkStateFolder(path: string, uid: number = process.getuid?.() 
   const ours = stat.uid === uid;
   if (!ours && stat.uid !== 0)
     refuse(`belongs to user ${stat.uid}, not to ${uid}`, 'run svc as its owner, or change the owner of the folder');
-  if ((mode & 0o007) !== 0) refuse(`is open to others (mode 0${mode.toString(8)})`, `chmod 0700 ${path}`);
+  const isVolume = stat.dev !== parentDevice && stat.uid === 0 && groups.includes(stat.gid) && (mode & 0o002) === 0;
+  if ((mode & 0o007) !== 0 && !isVolume) refuse(`is open to others (mode 0${mode.toString(8)})`, `chmod 0700 ${path}`);
   if (ours && (mode & 0o070) !== 0) refuse(`is open to its group (mode 0${mode.toString(8)})`, `chmod 0700 ${path}`);
   return stat;
 }
+
+/** What to log of a folder that was accepted though others may read it; undefined where they may not. */
+export function volumeNote(path: string, { mode }: Stats): string | undefined {
+  if ((mode & 0o007) === 0) return undefined;
+  return `${path} is a mounted volume that others may list (mode ${(mode & 0o7777).toString(8)}): its files are ours alone`;
+}
+
+const ownGroups = (): readonly number[] => [process.getegid?.() ?? 0, ...(process.getgroups?.() ?? [])];
 
 /**
  * Throws `state_dir_unsafe` if the next worker could not start with this folder and its files. Opens no file: closing a descriptor of a locked file

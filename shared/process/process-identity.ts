@@ -1,23 +1,41 @@
 // Identifies a process by pid, start time and boot, because pids are reused. A process is never signalled by its pid alone.
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 
 export interface ProcessIdentity {
   readonly pid: number;
   /** Clock ticks since boot (Linux), or the start time as `ps` prints it. `unknown` if neither is available. */
   readonly start: string;
   readonly boot: string;
+  /** In which the pid counts; a container has its own. Missing in records of older versions, and where /proc does not tell. */
+  readonly namespace?: string;
 }
 
 /** The identity of a live process. Undefined if there is none with that pid. */
 export function identify(pid: number): ProcessIdentity | undefined {
   const start = startOf(pid);
-  return start === undefined ? undefined : { pid, start, boot: bootId() };
+  const namespace = pidNamespace();
+  return start === undefined
+    ? undefined
+    : { pid, start, boot: bootId(), ...(namespace === undefined ? {} : { namespace }) };
 }
 
-/** Whether exactly that process is alive. A zombie is not. */
+/** Whether exactly that process is alive. A zombie is not. False for a process of another container. */
 export function isAlive(identity: ProcessIdentity): boolean {
-  return isThisBoot(identity.boot) && startOf(identity.pid) === identity.start;
+  return isThisBoot(identity.boot) && !isElsewhere(identity) && startOf(identity.pid) === identity.start;
+}
+
+/** Whether the pid is one of another container: here it names another process, or none. */
+export const isElsewhere = ({ namespace }: Pick<ProcessIdentity, 'namespace'>): boolean =>
+  namespace !== undefined && pidNamespace() !== undefined && namespace !== pidNamespace();
+
+/** Undefined where there are none, or /proc is hidden. */
+function pidNamespace(): string | undefined {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return undefined;
+  }
 }
 
 /**

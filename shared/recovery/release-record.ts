@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
+import { lostWorkSchema } from '../api/checkpoint.ts';
 import { stableJson, writeFileAtomic } from '../files/atomic-file.ts';
 import { projectPaths } from '../files/paths.ts';
 import { loadAjv } from '../load-ajv.ts';
@@ -56,6 +57,16 @@ const verdictSchema = Type.Object({
   at: text,
 });
 
+const rollbackSchema = Type.Object({
+  /** The replaced state in `.svc/replaced/`, which holds all of it; null: not known. */
+  replaced: orNull(text),
+  /** Null: nobody can tell. */
+  lost: orNull(lostWorkSchema),
+  /** Why the state of the new version could not be read. Then nothing of it came along. */
+  unreadable: orNull(text),
+});
+export type TakenBack = Static<typeof rollbackSchema>;
+
 export const releaseRecordSchema = Type.Object(
   {
     format: Type.Literal(RELEASE_FORMAT),
@@ -74,11 +85,13 @@ export const releaseRecordSchema = Type.Object(
     tree: orNull(text),
     /** Ingress was paused before the release began, so `observe` leaves it paused. */
     wasPaused: Type.Boolean(),
-    /** Results of the checks, by name: `install`, `doctor`, `build`, `test`, `once`, `migrate`. */
+    /** Results of the checks, by name: `install`, `doctor`, `build`, `test`, `once`, `migrate`; of `start`, from the stop until ready. */
     results: Type.Record(text, Type.Object({ ok: Type.Boolean(), ms: Type.Integer(), detail: orNull(text) })),
     /** End of the window; null until it runs. */
     windowUntil: orNull(text),
     verdict: orNull(verdictSchema),
+    /** What a rollback has taken back. An svc that did not write it down leaves it out. */
+    rollback: Type.Optional(rollbackSchema),
   },
   { additionalProperties: true },
 );

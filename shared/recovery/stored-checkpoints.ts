@@ -22,6 +22,8 @@ export interface Verification {
   readonly isDamaged?: boolean;
   readonly ms: number;
   readonly svc: string;
+  /** Number of the last migration, to which a rehearsal has brought it. */
+  readonly schema?: number;
   readonly faults: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// npm run bench [-- start | testing | webhooks | http | events | logs | supervisor | platforms | hostile | texts | journal | jobs | recovery] [--json] [--restarts N] [--seconds N] [--events N] [--mb N]: every figure as a ratio
+// npm run bench [-- start | testing | webhooks | http | events | logs | supervisor | platforms | hostile | texts | journal | jobs | recovery | release] [--json] [--restarts N] [--seconds N] [--events N] [--mb N]: every figure as a ratio
 // to its baseline of the same run. Machines are shared and noisy: medians over rounds; a goal that is missed is printed, never hidden, and
 // never fails the command. --json prints one document, --restarts is how often the worker of the supervisor is restarted before its memory is
 // looked at again (1,000), --seconds how long the webhooks of the platforms come (60), and an attack stands (30), --events how many events the
@@ -14,6 +14,7 @@ import { measureLogs } from './logs.ts';
 import { benchPlatforms } from './platforms.ts';
 import { benchPluginTests } from './plugin-tests.ts';
 import { benchRecovery } from './recovery.ts';
+import { benchRelease } from './release.ts';
 import { measureStart } from './start.ts';
 import { benchSupervisor } from './supervisor.ts';
 import { benchTexts } from './texts.ts';
@@ -136,4 +137,5 @@ if (asks('platforms')) await benchPlatforms(report, Number(values.seconds ?? 60)
 if (asks('hostile')) await benchHostile(report, Number(values.seconds ?? 30));
 if (asks('texts')) benchTexts(report);
 if (asks('recovery')) await benchRecovery(report, { mb: Number(values.mb) });
+if (asks('release')) await benchRelease(report);
 report.end();

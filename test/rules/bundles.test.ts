@@ -1,5 +1,6 @@
 // What the published programs are made of: no failpoint, no package that is not installed with them, a bare supervisor.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
@@ -40,7 +41,20 @@ const LONGEST_LINE = 20_000;
 /** A call of the failpoint of this name. */
 const call = (name: string): RegExp => new RegExp(`point\\??\\.?\\(\\s*["'\`]${name.replaceAll('.', '\\.')}`);
 
+/** Scripts that a worker loads later, in a process that has the worker: what each of them imports is there. */
+const LOAD_ALL = `require('./worker-main.cjs');
+  const scripts = require('node:fs').readdirSync('.').filter((name) => /^(adapter-.*|alerts|workroom|recovery|acceptance|encodings)\\.cjs$/.test(name));
+  const files = scripts.flatMap((name) => Object.entries(require('./' + name)).filter(([file]) => file.endsWith('.ts')));
+  Promise.all(files.map(([, load]) => load())).then((all) => console.log(scripts.length, all.every((one) => Object.keys(one).length > 0)));`;
+
 describe('the bundles', () => {
+  it('load later what few hosts need, with what the worker holds', () => {
+    const told = execFileSync(process.execPath, ['-e', LOAD_ALL], { cwd: DIST, encoding: 'utf8' });
+    const [scripts, isWhole] = told.trim().split(' ');
+    assert.ok(Number(scripts) > 10);
+    assert.equal(isWhole, 'true');
+  });
+
   it('are all there', () => {
     const wanted = [
       'cli.js',

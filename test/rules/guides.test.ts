@@ -1,7 +1,7 @@
 // The texts of the repository against what there is: links, names of tests, keys, metrics, event types, and how long a page may be.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { configSchema } from '../../shared/config/schema/schema.ts';
@@ -80,13 +80,7 @@ describe('the page of keys', () => {
 
 describe('the page of metrics', () => {
   it('names each metric of the host, and no other', () => {
-    const source = [
-      'metrics.ts',
-      'job-metrics.ts',
-      'workroom-metrics.ts',
-      'checkpoint-metrics.ts',
-      'release-metrics.ts',
-    ]
+    const source = readdirSync(join(ROOT, 'worker/metrics'))
       .map((name) => read(`worker/metrics/${name}`))
       .join('\n');
     const there = new Set([...source.matchAll(/'(svc_[a-z_]+)'/g)].map(([, name = '']) => name));

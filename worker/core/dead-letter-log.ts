@@ -7,6 +7,8 @@ export interface DeadLetter {
   readonly code: string;
   /** The handler that failed. */
   readonly handler?: string | null;
+  /** A warning instead: no alert is about what another alert could not tell. */
+  readonly isOfAlert?: boolean;
 }
 
 const WHAT = {
@@ -16,7 +18,11 @@ const WHAT = {
 } as const;
 
 /** Called after the commit. */
-export function tellDead({ log }: Pick<Core, 'log'>, what: keyof typeof WHAT, { id, ...why }: DeadLetter): void {
+export function tellDead(
+  { log }: Pick<Core, 'log'>,
+  what: keyof typeof WHAT,
+  { id, isOfAlert = false, ...why }: DeadLetter,
+): void {
   const store = what === 'inbox' ? 'inbox' : 'outbox';
-  log.error({ item: id, ...why }, `${WHAT[what]}: svc ${store} show ${id}`);
+  log[isOfAlert ? 'warn' : 'error']({ item: id, ...why }, `${WHAT[what]}: svc ${store} show ${id}`);
 }

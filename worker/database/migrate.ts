@@ -1,4 +1,4 @@
-// Migrates a database to this program's schema, one transaction for each migration.
+// Migrates a database to this program's schema: one transaction for each migration, or one for all in a new database.
 //
 //   MIGRATE-1  A killed migration leaves the former schema: its DDL and its row in `migrations` are one transaction.
 //   MIGRATE-2  A database with a breaking migration that this program does not know is refused and left unchanged.
@@ -27,7 +27,9 @@ export function migrate(database: Database, now: number, list: readonly Migratio
   const applied = readApplied(database);
   refuseNewer(applied, list);
   const done = new Map(applied.map((row) => [row.id, row]));
-  return list.filter((migration) => !done.has(migration.id)).map((migration) => apply(database, migration, now));
+  const due = list.filter((migration) => !done.has(migration.id));
+  const applyAll = (): readonly string[] => due.map((migration) => apply(database, migration, now));
+  return applied.length === 0 ? database.transaction(applyAll)() : applyAll();
 }
 
 /** Whether stored data waits for a migration, which may take long; false for a new database. */

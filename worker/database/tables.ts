@@ -83,6 +83,9 @@ export interface Tables {
   restores: RestoresTable;
   /** `facts` and `rows` are JSON. */
   acceptances: { id: number; at: number; actor: string; release: string | null; facts: string; rows: string };
+  alerts: AlertsTable;
+  /** An empty key: every alert of the name. */
+  alert_silences: { name: string; key: string; until: number; reason: string; actor: string; at: number };
 }
 
 export type DueKind = 'task' | 'inbox' | 'outbox' | 'ingress' | 'cron' | 'job' | 'workroom';
@@ -239,6 +242,28 @@ export interface StartsTable {
   previous_code: number | null;
   previous_signal: string | null;
   previous_detail: string | null;
+}
+
+/** An alert that is pending, fires, or has changed within the last hour. */
+export interface AlertsTable {
+  name: string;
+  /** Values of its labels; empty without labels. */
+  key: string;
+  /** JSON. */
+  labels: string;
+  severity: 'critical' | 'warning';
+  phase: 'pending' | 'firing' | 'resolved';
+  since: number;
+  fired_at: number | null;
+  quiet_since: number | null;
+  value: number;
+  /** What was told last. */
+  told: 'firing' | 'flapping' | null;
+  /** When that was. */
+  notified: number | null;
+  /** JSON: times at which it fired or resolved. */
+  changes: string;
+  is_flapping: number;
 }
 
 /** The journal. Triggers refuse every change but of `texts`. */

@@ -17,8 +17,9 @@ import { fewFilesLeftIn, INODES_REMEDY } from '../../shared/files/free-files.ts'
 import { readOwnFile } from '../../shared/files/own-file.ts';
 import type { ProjectPaths } from '../../shared/files/paths.ts';
 import { StateWatch } from '../../shared/files/state-watch.ts';
+import { blockedReportPath } from '../../shared/log/report-folder.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
-import { identify, isAlive, type ProcessIdentity } from '../../shared/process/process-identity.ts';
+import { identify, isAlive, isElsewhere, type ProcessIdentity } from '../../shared/process/process-identity.ts';
 import { pendingSwitch } from '../../shared/recovery/pending-switch.ts';
 import { type Database, Sqlite } from '../../shared/sqlite.ts';
 import { messageOf, SvcError } from '../../shared/svc-error.ts';
@@ -97,7 +98,7 @@ export function lockForSwitch(paths: ProjectPaths): Database {
     const endsAt = performance.now() + PATIENCE_MS;
     while (!isLocked(database)) {
       const holder = liveHolder(paths);
-      if (holder !== undefined || performance.now() > endsAt) throw alreadyRunning(holder);
+      if (holder !== undefined || performance.now() > endsAt) throw alreadyRunning(holder ?? outsideHolder(paths));
     }
     return database;
   } catch (error) {
@@ -121,6 +122,27 @@ function isLocked(database: Database): boolean {
 function liveHolder(paths: ProjectPaths): WorkerRecord | undefined {
   const record = readWorkerRecord(paths);
   return record !== undefined && isAlive(record) ? record : undefined;
+}
+
+/** The holder by its record, where it is of another container that has the same volume. */
+function outsideHolder(paths: ProjectPaths): WorkerRecord | undefined {
+  const record = readWorkerRecord(paths);
+  return record !== undefined && record.end === undefined && isElsewhere(record) ? record : undefined;
+}
+
+/** Whether another process holds the lock. A holder must not ask: it would drop its own lock (LOCK-3). */
+export function isWriterLocked({ writerLock }: Pick<ProjectPaths, 'writerLock'>): boolean {
+  if (!existsSync(writerLock)) return false;
+  let database: Database | undefined;
+  try {
+    database = new Sqlite(writerLock, { timeout: 0, fileMustExist: true });
+    database.pragma('schema_version'); // a read, which an exclusive lock refuses
+    return false;
+  } catch (error) {
+    return isBusy(error);
+  } finally {
+    database?.close();
+  }
 }
 
 /** SQLite does not report why an open failed. And it opens a file that is only readable, which locks nobody out. */
@@ -162,6 +184,15 @@ export function readWorkerRecord(paths: Pick<ProjectPaths, 'workerRecord'>): Wor
 }
 
 function alreadyRunning(known: WorkerRecord | undefined): SvcError {
+  if (known !== undefined && isElsewhere(known))
+    return new SvcError(
+      'already_running',
+      `this project is already running in another container, started by ${known.owner} in mode ${known.mode} at ${known.startedAt}`,
+      {
+        hint: 'one volume serves one host: end the other pod or container, then start this one again',
+        details: { owner: known.owner },
+      },
+    );
   const who =
     known === undefined
       ? 'by a process that has not said yet who it is'
@@ -210,7 +241,7 @@ function notedEnd(
  * The end of the previous holder: as its supervisor saw it, or else as its own record tells. `seen`: the last end that the present supervisor knows.
  */
 export function formerEnd(
-  paths: Pick<ProjectPaths, 'supervisorRecord'>,
+  paths: Pick<ProjectPaths, 'supervisorRecord' | 'reportsDir'>,
   { former }: Pick<WriterLock, 'former'>,
   seen: PreviousEnd | undefined,
 ): PreviousEnd {
@@ -218,13 +249,29 @@ export function formerEnd(
   const known = seen !== undefined && isOf(former, seen) ? seen : notedEnd(paths, former);
   if (known !== undefined) return known;
   if (former.end === undefined)
-    return { end: 'crashed', code: null, signal: null, detail: `pid ${former.pid} ended without a word` };
+    return {
+      end: 'crashed',
+      code: null,
+      signal: null,
+      detail: `pid ${former.pid} ended without a word${silence(paths, former)}`,
+    };
   return {
     end: ENDS[former.end.code] ?? 'crashed',
     code: former.end.code,
     signal: null,
     detail: former.end.reason,
   };
+}
+
+/** The report of a worker whose event loop was blocked when it ended. */
+function silence({ reportsDir }: Pick<ProjectPaths, 'reportsDir'>, { runtimeId }: WorkerRecord): string {
+  const report = blockedReportPath(reportsDir, runtimeId);
+  try {
+    const { state } = JSON.parse(readOwnFile(report)) as { readonly state?: unknown };
+    return state === 'silent' ? `, while its event loop was blocked: ${report}` : '';
+  } catch {
+    return ''; // there is none
+  }
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { Core } from '../core/core.ts';
 import { tellDead } from '../core/dead-letter-log.ts';
 import type { HandlingDeps } from '../handling/item-ledger.ts';
+import { ALERTS_ACTOR } from '../outbox/outbox-store.ts';
 import type { EngineOptions } from './engine-options.ts';
 
 type After = HandlingDeps['after'];
@@ -31,6 +32,7 @@ export function afterHandling({
       }
       observer.handled?.(row, outcome);
     },
-    deadSend: ({ id, endpoint, code }) => tellDead(core, 'outbox', { id, endpoint, code: code ?? '' }),
+    deadSend: ({ id, endpoint, code, actor }) =>
+      tellDead(core, 'outbox', { id, endpoint, code: code ?? '', isOfAlert: actor === ALERTS_ACTOR }),
   };
 }

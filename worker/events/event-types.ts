@@ -142,6 +142,27 @@ export const EVENT_TYPES = {
   'release.changed': kind(1, { release: text, from: orNull(text), to: text }, ['release', 'from', 'to']),
   'release.judged': kind(1, { release: text, verdict: text, signal: text }, ['release', 'verdict']),
 
+  // alerts: `key` holds the values of its labels; `since` and `until` are epoch milliseconds
+  'alert.fired': kind(1, { alert: text, key: text, severity: text, since: count }, [
+    'alert',
+    'key',
+    'severity',
+    'since',
+  ]),
+  'alert.resolved': kind(1, { alert: text, key: text, severity: text, since: count }, [
+    'alert',
+    'key',
+    'severity',
+    'since',
+  ]),
+  // an empty `key` is every alert of the name; `until` is null after an end by hand
+  'alert.silenced': kind(1, { alert: text, key: text, until: orNull(count), reason: orNull(text) }, [
+    'alert',
+    'key',
+    'until',
+  ]),
+  'alert.tested': kind(1, { sends: count }, ['sends']),
+
   'task.scheduled': kind(1, { task: text, capability: text, at: text }, ['capability', 'at']),
   'task.cancelled': kind(1, { task: text, capability: text }, ['capability']),
 

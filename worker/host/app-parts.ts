@@ -6,7 +6,7 @@ import type { PreviousEnd } from '../../shared/api/ipc.ts';
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import { fromProject } from '../../shared/files/machine-paths.ts';
 import { projectPaths } from '../../shared/files/paths.ts';
-import type { ProjectId } from '../../shared/identifiers.ts';
+import { endpointId, type ProjectId } from '../../shared/identifiers.ts';
 import { withoutSecrets } from '../../shared/log/redaction.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { failpointsOf, noFailpoint } from '../../shared/process/failpoints.ts';
@@ -30,9 +30,10 @@ import { MediaRetention } from '../files/media-retention.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
 import { webhookNames } from '../ingress/webhook-addresses.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import { alertMetrics } from '../metrics/alert-metrics.ts';
 import { checkpointMetrics } from '../metrics/checkpoint-metrics.ts';
 import { jobMetrics } from '../metrics/job-metrics.ts';
-import { createMetrics, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
+import { createMetrics, type EndpointFigures, type Metrics, PluginMetrics } from '../metrics/metrics.ts';
 import { releaseMetrics } from '../metrics/release-metrics.ts';
 import { readStoredFigures } from '../metrics/stored-figures.ts';
 import { workroomMetrics } from '../metrics/workroom-metrics.ts';
@@ -41,6 +42,7 @@ import { createOutboxAdmin } from '../outbox/outbox-admin.ts';
 import { DiskBudget } from '../readiness/disk-budget.ts';
 import { Readiness } from '../readiness/readiness.ts';
 import { NextCode } from '../runtime/loading/next-code.ts';
+import { AlertsHost } from './alerts/alerts-host.ts';
 import type { AppOptions } from './app-options.ts';
 import { Housekeeping, type KeepFor } from './housekeeping.ts';
 import { createJobs } from './jobs.ts';
@@ -90,6 +92,7 @@ export class Parts {
   readonly workroom: WorkroomHost;
   readonly recovery: RecoveryHost;
   readonly releases: ReleasesHost;
+  readonly alerts: AlertsHost;
   readonly file: string;
 
   constructor(options: AppOptions, onDatabase: (state: DatabaseState) => void) {
@@ -137,7 +140,15 @@ export class Parts {
     );
     checkpointMetrics(this.metrics.registry, () => this.recovery.figures());
     releaseMetrics(this.metrics.registry, () => this.releases.figures());
+    alertMetrics(this.metrics.registry, () => this.alerts.firing());
     this.pluginMetrics = new PluginMetrics(this.metrics.registry);
+    this.alerts = new AlertsHost({
+      core: this.core,
+      engine: () => this.engine,
+      project,
+      name: () => this.name,
+      registry: () => this.metrics.registry,
+    });
   }
 
   /** The host's name without configured secrets, as public pages show it. */
@@ -343,14 +354,25 @@ export class Parts {
         outboxRunning: () => engine.sender.running,
         eventHead: () => (facts.state === undefined ? undefined : facts.head),
         eventOldest: () => facts.retention?.oldest(),
-        endpoints: () =>
-          engine.endpoints.all().map(({ spec, state }) => ({ id: spec.id, online: state.state === 'online' })),
+        endpoints: () => endpointFigures(engine),
         webhooks: () => webhookNames(engine.endpoints, engine.runtime.current),
         plugins: () => Object.keys(engine.runtime.loaded.config.plugins).map((slot) => `root/${slot}`),
         disk: () => this.disk.use(),
+        diskLimits: () => engine.runtime.loaded.config.disk,
         ingressPaused: () => engine.gate.state && Number(engine.gate.state.state === 'paused'),
         logs: () => this.options.log.counts(),
       },
     );
   }
+}
+
+function endpointFigures({ endpoints, runtime }: Engine): readonly EndpointFigures[] {
+  const { endpoints: asked } = runtime.loaded.config.http.readiness;
+  const required = new Set<string>(asked.map(({ owner, name }) => endpointId(owner, name)));
+  return endpoints.all().map(({ spec: { id }, state: { state } }) => ({
+    id,
+    online: state === 'online',
+    enabled: state !== 'disabled',
+    required: required.has(id),
+  }));
 }

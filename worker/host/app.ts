@@ -115,6 +115,7 @@ class Host implements App {
       checkpoints: this.#parts.recovery.api,
       releases: this.#parts.releases.api,
       acceptance: lazyAcceptance(this.#parts),
+      alerts: this.#parts.alerts.api,
       ingress: createIngressApi(engine, this.#parts.jobs),
       sandbox: { arrival: sandboxArrival, press: sandboxPress, conversation: conversationId, view: chatView },
       workroom: this.#parts.workroom,
@@ -204,6 +205,7 @@ class Host implements App {
     this.#parts.workroom.start();
     this.#parts.recovery.start();
     this.#parts.releases.start();
+    this.#parts.alerts.start();
     void this.#parts.media.removeHalves();
     if (this.#isUp) this.#run();
   }
@@ -276,6 +278,7 @@ class Host implements App {
     await step('jobs', left('event'), () => this.#parts.jobs.stop());
     await step('checkpoint', left('event'), () => this.#parts.recovery.stop());
     await step('release', left('event'), () => this.#parts.releases.stop());
+    await step('alerts', left('event'), () => this.#parts.alerts.stop());
     await step('engine', left('accounts'), () => engine.stop(left, (what, count) => cutOf(what, count).forEach(add)));
     for (const part of [housekeeping, facts.retention, disk]) part?.stop();
     await step('workroom', left('accounts'), () => this.#parts.workroom.stop());

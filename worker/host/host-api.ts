@@ -7,6 +7,7 @@ import type { DatabaseState } from '../database/database-host.ts';
 import { createEndpointControl } from '../endpoints/endpoint-control.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { AcceptanceApi } from '../http/api/acceptance-api.ts';
+import type { AlertsApi } from '../http/api/alerts-api.ts';
 import type { HttpSettings, NamedToken } from '../http/api/caller.ts';
 import type { CheckpointsApi } from '../http/api/checkpoints-api.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
@@ -51,6 +52,7 @@ export interface HostApiDeps {
   readonly checkpoints: CheckpointsApi;
   readonly releases: ReleasesApi;
   readonly acceptance: AcceptanceApi;
+  readonly alerts: AlertsApi;
   readonly ingress: IngressApi;
 }
 
@@ -148,6 +150,7 @@ export function createHostApi(deps: HostApiDeps): HostApi {
     checkpoints: deps.checkpoints,
     releases: deps.releases,
     acceptance: deps.acceptance,
+    alerts: deps.alerts,
     endpoints: createEndpointControl(core, engine.endpoints),
     webhooks: createWebhookControl({
       core,

@@ -120,11 +120,14 @@ export class RecoveryHost {
     return { name, at: manifest.createdAt, level, verifiedAt: verification?.at ?? null };
   }
 
-  figures(): CheckpointFigures {
+  /** Undefined before the database is open. */
+  async figures(): Promise<CheckpointFigures | undefined> {
+    if (this.#since === 0) return undefined;
     const all = storedCheckpoints(this.#deps.project);
     const good = all.filter(({ fault }) => fault === undefined);
-    const secondsSince = (time: string | undefined): number | undefined =>
-      time === undefined ? undefined : Math.max(0, (this.#deps.core.clock.now() - Date.parse(time)) / 1_000);
+    const begun = await this.#firstStart().catch(() => this.#since);
+    const secondsSince = (time: string | undefined): number =>
+      Math.max(0, this.#deps.core.clock.now() - (time === undefined ? begun : Date.parse(time))) / 1_000;
     const parts = new Map(
       all.flatMap(({ name, manifest }) =>
         (manifest?.parts ?? []).map(({ path, bytes }) => [path.startsWith('files/') ? path : `${name}/${path}`, bytes]),
@@ -300,6 +303,14 @@ export class RecoveryHost {
     }
   }
 
+  /** Of copies that a kill has cut. */
+  async #removeUnfinished(): Promise<void> {
+    const to = this.#copyTo();
+    if (to === undefined) return;
+    const { removeUnfinished } = await import('../recovery/checkpoint/copy-out.ts');
+    await removeUnfinished({ to, project: this.#deps.core.projectId });
+  }
+
   #wait(delayMs: number): void {
     this.#timer = this.#deps.core.clock.after(delayMs, () => void this.#look());
   }
@@ -308,6 +319,7 @@ export class RecoveryHost {
     const { clock, log } = this.#deps.core;
     try {
       if (this.#ended === undefined) await this.#pruneReplaced();
+      if (this.#ended === undefined) await this.#removeUnfinished();
       this.#next = await this.#dueTime();
       if (this.#next !== undefined && this.#next <= clock.now() && this.#ended === undefined) {
         const made = await this.#begin({ actor: 'schedule', reason: null }).ended;
@@ -333,6 +345,7 @@ export class RecoveryHost {
     return due === undefined ? undefined : Math.max(due, this.#retryAt);
   }
 
+  /** The ledger keeps the newest 1,000 starts. */
   async #firstStart(): Promise<number> {
     const first = sql.selectFrom('starts').select('at').orderBy('at').limit(1);
     return (await this.#deps.core.reader.first(first))?.at ?? this.#since;

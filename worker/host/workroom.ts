@@ -204,7 +204,7 @@ export class WorkroomHost {
 }
 
 async function load(
-  { core, config, timers, endpoint }: WorkroomDeps,
+  { core, config, timers, paths, endpoint }: WorkroomDeps,
   opened: Journal | undefined,
   proofs: { readonly verify: () => Promise<Verification>; readonly last: () => Verification | undefined },
 ) {
@@ -214,7 +214,8 @@ async function load(
   const due = (at: number): void => timers().expect(at);
   const workroom = new Workroom(core, () => workroomSettings(config()), { due, journal });
   const { verify, last: lastVerification } = proofs;
-  const admin = createWorkroomAdmin({ core, workroom, source: journal, verify, lastVerification, endpoint });
+  const place = { folder: paths.workroomJournal, catalogFile: paths.workroomCatalog };
+  const admin = createWorkroomAdmin({ core, workroom, source: journal, place, verify, lastVerification, endpoint });
   return { workroom, admin, journal, part: workroomPart(core, workroom), scrub, noteHead, readHead, Figures };
 }
 

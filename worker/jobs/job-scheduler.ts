@@ -3,7 +3,8 @@
 //   JOB-SCHEDULER-1  A due time is one unit: the row is taken as it was read, the next one is put, the run and its item are stored, and the event.
 //                    A kill before it leaves the row; a kill after it leaves the run.
 //   JOB-SCHEDULER-2  The ledger is unique by job and due time. A due time that comes again after the clock was set back does not run again.
-//   JOB-SCHEDULER-3  While ingress is paused, and while no generation serves, nothing is due.
+//   JOB-SCHEDULER-3  While ingress is paused, and while no generation serves, nothing is due. A pause also stops a catch-up between two due times:
+//                    its row names the next one, and `missed` decides anew at the end of the pause.
 //   JOB-SCHEDULER-4  Due times are computed in slices, so that many of them do not hold the event loop.
 import { jitterOf } from '../../shared/jobs/jitter.ts';
 import type { Job } from '../../shared/jobs/job.ts';
@@ -57,13 +58,18 @@ export class JobScheduler {
     deps.timers.on(
       'job',
       (row) => this.#fire(row),
-      () => this.#serves && !deps.isPaused() && deps.targets() !== undefined,
+      () => this.#isReady,
     );
     deps.timers.onSetBack(async () => {
       await deps.inTurn(async () => {
         if (this.#serves) await this.align();
       });
     });
+  }
+
+  /** JOB-SCHEDULER-3. */
+  get #isReady(): boolean {
+    return this.#serves && !this.#deps.isPaused() && this.#deps.targets() !== undefined;
   }
 
   /** The jobs by id, with their due times. */
@@ -160,6 +166,7 @@ export class JobScheduler {
     const { steps, future } = await planOf(scheduled, { reader: core.reader, due, now, slices: this.#slices });
     let taken: DueRow | undefined = row;
     for (const [index, step] of steps.entries()) {
+      if (!this.#isReady) return false;
       const next = steps[index + 1]?.due ?? future;
       taken = await this.#step(scheduled, {
         step,

@@ -106,10 +106,10 @@ export class Jobs {
     return this.scheduler.jobs.get(id)?.job;
   }
 
-  /** For metrics. Undefined while no job was ever there. */
+  /** For metrics. Undefined while no job was ever there. Rejects while the database cannot be read. */
   async figures(): Promise<JobFigures | undefined> {
     if (this.#good === undefined && this.#file.state === 'absent') return undefined;
-    const totals = await readTotals(this.#deps.core.reader).catch(() => []);
+    const totals = await readTotals(this.#deps.core.reader);
     return { totals, jobs: [...this.scheduler.jobs.keys()], isFileOk: this.#file.state !== 'refused' };
   }
 

@@ -26,6 +26,13 @@ export interface StoredFigures {
   readonly restarts: Readonly<Record<string, number>>;
 }
 
+export interface EndpointFigures {
+  readonly id: string;
+  readonly online: boolean;
+  readonly enabled: boolean;
+  readonly required: boolean;
+}
+
 export interface MetricSources {
   /** The common label `project`. Read at each scrape, because a reload can change which secrets are masked in it. */
   readonly project: () => string;
@@ -38,12 +45,14 @@ export interface MetricSources {
   readonly outboxRunning: () => number;
   readonly eventHead: () => number | undefined;
   readonly eventOldest: () => number | undefined;
-  readonly endpoints: () => readonly { readonly id: string; readonly online: boolean }[];
+  readonly endpoints: () => readonly EndpointFigures[];
   /** Accounts and plugins that take deliveries over HTTP. */
   readonly webhooks: () => readonly string[];
   /** Paths of the plugins. */
   readonly plugins: () => readonly string[];
   readonly disk: () => Promise<{ readonly usedBytes: number; readonly freeBytes: number }>;
+  /** The bounds that `disk` of the configuration sets. */
+  readonly diskLimits: () => { readonly maxBytes: number; readonly minFreeBytes: number };
   /** 1 or 0; undefined while unknown. */
   readonly ingressPaused: () => number | undefined;
   readonly logs: () => Readonly<Record<string, number>>;
@@ -96,18 +105,33 @@ export function createMetrics(build: Build, sources: MetricSources) {
   gauge('svc_disk_free_bytes', 'Free bytes of the file system of .svc/.', async () =>
     finite((await sources.disk()).freeBytes),
   );
+  gauge(
+    'svc_disk_min_free_bytes',
+    'Ingress is refused below so many free bytes: disk.minFreeBytes.',
+    () => sources.diskLimits().minFreeBytes,
+  );
+  gauge(
+    'svc_state_limit_bytes',
+    'Ingress is refused above so many bytes of state: disk.maxBytes.',
+    () => sources.diskLimits().maxBytes,
+  );
   gauge('svc_ingress_paused', '1 while an operator has paused ingress.', sources.ingressPaused);
   processMetrics(gauge);
-  new Gauge({
-    name: 'svc_endpoint_online',
-    help: '1 while the account is online.',
-    labelNames: ['endpoint'],
-    registers,
-    collect() {
-      this.reset();
-      for (const { id, online } of sources.endpoints()) this.set({ endpoint: id }, Number(online));
-    },
-  });
+  const ofEndpoints = (name: string, help: string, figure: Exclude<keyof EndpointFigures, 'id'>): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['endpoint'],
+      registers,
+      collect() {
+        this.reset();
+        for (const one of sources.endpoints()) this.set({ endpoint: one.id }, Number(one[figure]));
+      },
+    });
+  };
+  ofEndpoints('svc_endpoint_online', '1 while the account is online.', 'online');
+  ofEndpoints('svc_endpoint_enabled', '0 while configuration or an operator has disabled the account.', 'enabled');
+  ofEndpoints('svc_endpoint_required', '1 for an account in http.readiness.endpoints.', 'required');
   new Counter({
     name: 'svc_log_messages_total',
     help: 'Lines of log by level.',

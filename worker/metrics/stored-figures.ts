@@ -5,6 +5,7 @@ import { isOpen } from '../database/open-rows.ts';
 import { countStarts } from '../database/starts-ledger.ts';
 import { sql } from '../database/statement.ts';
 import type { Reader } from '../database/unit.ts';
+import { ALERTS_ACTOR } from '../outbox/outbox-store.ts';
 import type { StoredFigures } from './metrics.ts';
 
 export async function readStoredFigures({ reader, clock }: Core, file: string): Promise<StoredFigures | undefined> {
@@ -14,12 +15,13 @@ export async function readStoredFigures({ reader, clock }: Core, file: string): 
     );
     const open = await reader.first(countOf('outbox').where(isOpen));
     const dead = await countDead(reader);
+    const alerts = await reader.first(deadSends().where('actor', '=', ALERTS_ACTOR));
     const { first: _, ...restarts } = Object.fromEntries(await countStarts(reader));
     return {
       inboxOldestSeconds: oldest === undefined ? 0 : Math.max(0, clock.now() - oldest.at) / 1_000,
       inboxDead: dead.inbox,
       outboxPending: Number(open?.n ?? 0),
-      outboxDead: dead.outbox,
+      outboxDead: dead.outbox - Number(alerts?.n ?? 0),
       databaseBytes: sizeOf(file) + sizeOf(`${file}-wal`),
       restarts,
     };
@@ -33,14 +35,16 @@ export async function countDead(
   reader: Reader,
   since?: number,
 ): Promise<{ readonly inbox: number; readonly outbox: number }> {
-  const of = (table: 'inbox' | 'outbox') =>
-    since === undefined ? countOf(table) : countOf(table).where('done_at', '>=', since);
-  const inbox = await reader.first(of('inbox').where('state', '=', 'dead'));
-  const outbox = await reader.first(of('outbox').where('state', 'in', ['dead', 'unknown']).where('is_dropped', '=', 0));
+  const items = countOf('inbox').where('state', '=', 'dead');
+  const inbox = await reader.first(since === undefined ? items : items.where('done_at', '>=', since));
+  const sends = deadSends();
+  const outbox = await reader.first(since === undefined ? sends : sends.where('done_at', '>=', since));
   return { inbox: Number(inbox?.n ?? 0), outbox: Number(outbox?.n ?? 0) };
 }
 
 const countOf = <T extends 'inbox' | 'outbox'>(table: T) =>
   sql.selectFrom(table as 'outbox').select(({ fn }) => fn.countAll<number>().as('n'));
+
+const deadSends = () => countOf('outbox').where('state', 'in', ['dead', 'unknown']).where('is_dropped', '=', 0);
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;

@@ -17,6 +17,7 @@ import type { Can, Outgoing } from '../sdk/index.ts';
 import { askedWaitMs, MOST_ASKED_WAIT_MS } from '../sdk/platform/asked-wait.ts';
 import { type AttemptEnd, judge, noResult, readResult, type SendVerdict, sendDelayMs } from './outbox-machine.ts';
 import {
+  ALERTS_ACTOR,
   claimNextSend,
   claimSend,
   deathsOf,
@@ -282,11 +283,12 @@ export class SendAttempt {
     const { name, statements, outcome } = unitOf(row, ended, { lane: this.#item.lane, runtimeId, now: clock.now() });
     const isStored = await this.#unit(name, statements, verdict.kind === 'sent' ? this.#claimOfNext(row) : undefined);
     if (isStored && (verdict.kind === 'dead' || verdict.kind === 'unknown')) {
-      const { id, endpoint } = row;
+      const { id, endpoint, actor } = row;
       tellDead(this.#options.core, verdict.kind === 'dead' ? 'outbox' : 'unknown', {
         id,
         endpoint,
         code: codeOf(verdict),
+        isOfAlert: actor === ALERTS_ACTOR,
       });
     }
     return outcome;

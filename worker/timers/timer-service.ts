@@ -6,7 +6,8 @@
 //            even if the clock was set back while the host was down. A row for a time of day fires at that time.
 //   TIMER-3  A row that cannot fire now (no storage, inbox full) stays and is tried again.
 //   TIMER-4  Tasks of a disabled plugin stay in the due table until it is enabled. In the inbox they would take room from other items.
-//   TIMER-5  While ingress is paused, tasks, cron and jobs stay in the due table. `wake` tells of the end of the pause.
+//   TIMER-5  While ingress is paused, tasks, cron, jobs and deadlines of the Workroom stay in the due table, also those that were read before the
+//            pause began. `wake` tells of the end of the pause.
 
 import { messageOf } from '../../shared/svc-error.ts';
 import type { Timer } from '../../shared/time/clock.ts';
@@ -28,13 +29,15 @@ const PAGE = 200;
 const MOST_FIRING = 1_000;
 /** Kinds that become items of the inbox. */
 const ITEMS: readonly DueKind[] = ['task', 'cron', 'job'];
+/** Kinds that begin an effect: items, and events of the Workroom that plugins hear. */
+const EFFECTS: readonly DueKind[] = [...ITEMS, 'workroom'];
 
 export interface TimerLimits {
   /** Plugins whose rows must not fire. */
   readonly disabled: () => readonly string[];
   /** How many items the inbox takes. While it is full, tasks and cron jobs wait in the due table. */
   readonly room: () => number;
-  /** True while no item may begin (TIMER-5). */
+  /** True while nothing may begin (TIMER-5). */
   readonly holds: () => boolean;
 }
 
@@ -179,11 +182,11 @@ export class TimerService {
   /** Kinds that do not fire now. */
   #waiting(room: number): readonly DueKind[] {
     const unready = [...this.#kinds].filter(([, { isReady }]) => !isReady()).map(([kind]) => kind);
-    return room > 0 ? [...unready, ...this.#held] : [...unready, ...ITEMS];
+    return [...unready, ...this.#held, ...(room > 0 ? [] : ITEMS)];
   }
 
   get #held(): readonly DueKind[] {
-    return this.#limits.holds() ? ITEMS : [];
+    return this.#limits.holds() ? EFFECTS : [];
   }
 
   async #lookAtClock(): Promise<void> {
@@ -207,6 +210,7 @@ export class TimerService {
   }
 
   async #fireRow(row: DueRow): Promise<boolean> {
+    if (this.#held.includes(row.kind)) return false;
     try {
       return (await this.#kinds.get(row.kind)?.fire(row)) !== false;
     } catch (error) {

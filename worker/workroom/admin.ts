@@ -14,6 +14,7 @@ import { makeJoinCode } from './join-codes.ts';
 import { canonicalJson, sha256 } from './journal/chain.ts';
 import type { JournalSource } from './journal/journal.ts';
 import { textsOf } from './journal/journal-event.ts';
+import type { JournalPlace } from './open-journal.ts';
 import { readHead, readItem, readItemPage, readView } from './read-catalog.ts';
 import type { Accepted, Workroom } from './workroom.ts';
 
@@ -24,6 +25,8 @@ export interface AdminDeps {
   readonly core: Core;
   readonly workroom: Workroom;
   readonly source: JournalSource;
+  /** Where files of the journal would lie. */
+  readonly place: JournalPlace;
   readonly verify: () => Promise<Verification>;
   readonly lastVerification: () => Verification | undefined;
   /** The full name of an account; a name that is none stays as it is. */
@@ -31,7 +34,7 @@ export interface AdminDeps {
 }
 
 export function createWorkroomAdmin(deps: AdminDeps): WorkroomApi {
-  const { core, workroom, source, verify, lastVerification, endpoint } = deps;
+  const { core, workroom, source, place, verify, lastVerification, endpoint } = deps;
   const { reader } = core;
   return {
     async overview() {
@@ -115,7 +118,7 @@ export function createWorkroomAdmin(deps: AdminDeps): WorkroomApi {
     async erase({ actor }, { item, member }) {
       const target = erasedTarget(item, member);
       const command = { id: `erase/${uuidv7(core.clock.now())}`, cause: null };
-      const journal = erasableOf(source, reader);
+      const journal = erasableOf(source, { ...place, core });
       return erase({ core, workroom, journal, actor: operatorActor(actor), command }, target);
     },
     verify,

@@ -1,7 +1,8 @@
 // Moves the journal between the two stores while the host is stopped. Numbers, hashes and words stay.
 //
 //   CONVERT-1  `workroom_store` in the database names the store. One unit changes it, after the new store is whole and synced. So a kill at any
-//              point leaves the old store or the new one, and what the other has is not looked at.
+//              point leaves the old store or the new one. What the other has is removed by the next conversion, also to the same store, and by an
+//              erasure: `left-over.ts`.
 //   CONVERT-2  A journal with a fault is not moved.
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -16,14 +17,20 @@ import { hashBeforeFirst } from './journal/chain.ts';
 import { type Journal, type JournalStore, refuseDamaged } from './journal/journal.ts';
 import { insertFrom, rebuild } from './journal/rebuild.ts';
 import { JournalCheck } from './journal/verify.ts';
-import { KEEP_OUT, type OpeningJournal, openJournal, readStore, writeStore } from './open-journal.ts';
+import { removeLeftOver } from './left-over.ts';
+import {
+  KEEP_OUT,
+  KEEP_ROWS,
+  LET_ROWS_GO,
+  type OpeningJournal,
+  openJournal,
+  readStore,
+  writeStore,
+} from './open-journal.ts';
 import { type Head, readHead } from './read-catalog.ts';
 
 const SLICE = 5_000;
-const KEEP = `CREATE TRIGGER IF NOT EXISTS workroom_events_kept BEFORE DELETE ON workroom_events
-  BEGIN SELECT RAISE(ABORT, 'the journal of the Workroom only grows'); END`;
-const LET_GO = 'DROP TRIGGER IF EXISTS workroom_events_kept';
-const LET_IN = 'DROP TRIGGER IF EXISTS workroom_events_elsewhere';
+const LET_IN: Statement = { sql: 'DROP TRIGGER IF EXISTS workroom_events_elsewhere', parameters: [] };
 const COLUMNS = [
   'seq',
   'id',
@@ -48,13 +55,19 @@ export interface Converted {
   readonly hasMoved: boolean;
 }
 
-/** The caller holds the writer lock. Throws `journal_damaged` for a journal that does not hold; then nothing is changed. */
+/**
+ * The caller holds the writer lock. Throws `journal_damaged` for a journal that does not hold, and `refused` where the other store has what the journal
+ * has not; then nothing is changed.
+ */
 export async function convert(place: Place, to: JournalStore): Promise<Converted> {
   const { core, folder } = place;
   const from = (await readStore(core, folder)) ?? to;
-  if (from === to) return { head: await readHead(core.reader), hasMoved: false };
+  const isThere = from === to;
+  if (isThere && (await readHead(core.reader)).seq === 0) return { head: await readHead(core.reader), hasMoved: false };
   const source = await openWhole(place, from);
   try {
+    await removeLeftOver(place, source);
+    if (isThere) return { head: await readHead(core.reader), hasMoved: false };
     await (to === 'file' ? toFiles(place, source) : toDatabase(place, source));
   } finally {
     await source.stop();
@@ -119,14 +132,13 @@ async function toFiles({ core, folder, sealedBytes }: Place, source: Journal): P
     await writer.close();
   }
   if (FAILPOINTS) await core.point('workroom.convert.written');
-  rmSync(folder, { recursive: true, force: true }); // left by a convert that was killed: the journal is in the database
   renameSync(part, folder);
   syncFolder(dirname(folder));
   if (FAILPOINTS) await core.point('workroom.convert.renamed');
   await commit(core, [
-    LET_GO,
+    LET_ROWS_GO,
     statement(sql.deleteFrom('workroom_events')),
-    KEEP,
+    KEEP_ROWS,
     statement(sql.deleteFrom('workroom_places')),
     statement(sql.deleteFrom('workroom_spool')),
     KEEP_OUT,
@@ -136,7 +148,7 @@ async function toFiles({ core, folder, sealedBytes }: Place, source: Journal): P
 }
 
 async function toDatabase({ core }: Place, source: Journal): Promise<void> {
-  await commit(core, [LET_IN, LET_GO, statement(sql.deleteFrom('workroom_events')), KEEP]);
+  await commit(core, [LET_IN]);
   for await (const events of slicesOf(core, source)) {
     await commit(core, [{ sql: INSERT_EVENTS, parameters: [JSON.stringify(events)] }]);
     if (FAILPOINTS) await core.point('workroom.convert.written');
@@ -154,7 +166,5 @@ function removeFiles({ folder, catalogFile }: Place): void {
   rmSync(catalogFile, { force: true });
 }
 
-async function commit(core: Core, statements: readonly (Statement | string)[]): Promise<void> {
-  const whole = statements.map((one) => (typeof one === 'string' ? { sql: one, parameters: [] } : one));
-  await commitOrThrow(core.writer, { name: 'workroom.converted', statements: whole });
-}
+const commit = (core: Core, statements: readonly Statement[]): Promise<unknown> =>
+  commitOrThrow(core.writer, { name: 'workroom.converted', statements });

@@ -6,6 +6,7 @@
 //   ERASE-4  Nothing is told as erased where the journal is kept elsewhere: a stream without its events is refused. In files the words go after
 //            the unit (CLEAR-1), and the answer comes after that.
 //   ERASE-5  A member's words may lie in many streams: a kill leaves some of them. The same command again erases the rest.
+//   ERASE-6  What a killed conversion left in the other store is removed first. Nothing is erased where that cannot be.
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import { turns } from '../core/turns.ts';
@@ -19,6 +20,7 @@ import { GUARD } from './journal/append.ts';
 import { type Entity, evolve } from './journal/catalog-rows.ts';
 import type { JournalSource } from './journal/journal.ts';
 import { type CommandIdentity, factOf } from './journal/journal-event.ts';
+import { type LeftOverPlace, removeLeftOver } from './left-over.ts';
 import { readView } from './read-catalog.ts';
 import type { Workroom } from './workroom.ts';
 
@@ -42,13 +44,18 @@ export interface Erasable {
   /** Events with words of a member: what they wrote, and their accounts. */
   eventsOf(member: string): Promise<readonly Pick<WorkroomEventsTable, 'seq' | 'stream'>[]>;
   clear(seqs: readonly number[]): readonly Statement[];
+  /** Throws `refused` where the other store has what the journal has not. */
+  removeLeftOver(): Promise<unknown>;
   /** Ends what the statements have begun, of erasures too that were cut off. */
   finish(): Promise<void>;
 }
 
 /** Of the store that the journal is in. */
-export const erasableOf = (journal: JournalSource, reader: Reader): Erasable =>
-  journal instanceof FileJournal ? erasableFiles(journal) : erasableDatabase(reader);
+export const erasableOf = (journal: JournalSource, place: LeftOverPlace): Erasable => ({
+  ...(journal instanceof FileJournal ? erasableFiles(journal) : erasableDatabase(place.core.reader)),
+  removeLeftOver: () => removeLeftOver(place, journal),
+});
+type OwnErasable = Omit<Erasable, 'removeLeftOver'>;
 
 export interface Erasing {
   readonly core: Pick<Core, 'reader' | 'clock'>;
@@ -58,8 +65,9 @@ export interface Erasing {
   readonly command: CommandIdentity;
 }
 
-/** Throws `not_found`, and `command_refused` for a stream that takes no event. */
+/** Throws `not_found`, `command_refused` for a stream that takes no event, and `refused` (ERASE-4, ERASE-6). */
 export async function erase(of: Erasing, target: ErasedTarget): Promise<Erased> {
+  await of.journal.removeLeftOver();
   await of.journal.finish();
   const found = await ('item' in target ? wordsOfItem(of, target.item) : wordsOfMember(of, target.member));
   const streams = [...found];
@@ -176,7 +184,7 @@ const blankCatalog = (stream: string): Statement => ({
 });
 
 /** The journal in files. */
-function erasableFiles(journal: FileJournal): Erasable {
+function erasableFiles(journal: FileJournal): OwnErasable {
   return {
     async events(stream) {
       const all: WorkroomEventsTable[] = [];
@@ -204,7 +212,7 @@ async function* slicesOf(journal: JournalSource, stream?: string): AsyncGenerato
 }
 
 /** The journal in the database. */
-const erasableDatabase = (reader: Reader): Erasable => ({
+const erasableDatabase = (reader: Reader): OwnErasable => ({
   async events(stream) {
     const all: WorkroomEventsTable[] = [];
     for (;;) {

@@ -12,6 +12,8 @@ import type { Workroom } from './workroom.ts';
 /** States of items that have not ended. */
 const OPEN: readonly ItemState[] = ['open', 'assigned', 'active', 'blocked', 'review'];
 
+const STATES: readonly ItemState[] = [...OPEN, 'done', 'cancelled'];
+
 interface BoardFigures {
   readonly board: string;
   readonly states: Readonly<Partial<Record<ItemState, number>>>;
@@ -50,7 +52,7 @@ export class Figures {
     const now = clock.now();
     return {
       items: boards.flatMap(({ board, states }) =>
-        Object.entries(states).map(([state, count]) => ({ board, state, count })),
+        STATES.map((state) => ({ board, state, count: states[state] ?? 0 })),
       ),
       overdue: boards.map(({ board, overdue }) => ({ board, count: overdue })),
       blockedOldest: boards.map(({ board, blockedSince }) => ({

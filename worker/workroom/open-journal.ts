@@ -34,9 +34,15 @@ export interface OpeningJournal extends JournalPlace {
   readonly sealedBytes?: number;
 }
 
+const plain = (text: string): Statement => ({ sql: text, parameters: [] });
+/** Rows of the journal are deleted between these two alone. */
+export const LET_ROWS_GO = plain('DROP TRIGGER IF EXISTS workroom_events_kept');
+export const KEEP_ROWS = plain(`CREATE TRIGGER IF NOT EXISTS workroom_events_kept BEFORE DELETE ON workroom_events
+  BEGIN SELECT RAISE(ABORT, 'the journal of the Workroom only grows'); END`);
+
 /** In file mode an event of an older svc, which knows no files, is refused by the table itself. */
-export const KEEP_OUT = `CREATE TRIGGER IF NOT EXISTS workroom_events_elsewhere BEFORE INSERT ON workroom_events
-  BEGIN SELECT RAISE(ABORT, 'the journal of this Workroom is in files'); END`;
+export const KEEP_OUT = plain(`CREATE TRIGGER IF NOT EXISTS workroom_events_elsewhere BEFORE INSERT ON workroom_events
+  BEGIN SELECT RAISE(ABORT, 'the journal of this Workroom is in files'); END`);
 
 /** The store of the state. A database that knows none, beside files of a journal, was made anew. */
 export async function readStore({ reader }: Pick<Core, 'reader'>, folder: string): Promise<JournalStore | undefined> {
@@ -125,7 +131,7 @@ async function openInFiles({ core, reminding, folder, catalogFile, sealedBytes }
     areProven = true;
   }
   await placeAll(core, folder, { areProven });
-  await noteStore(core, 'file', [{ sql: KEEP_OUT, parameters: [] }]);
+  await noteStore(core, 'file', [KEEP_OUT]);
   await journal.start();
   return journal;
 }

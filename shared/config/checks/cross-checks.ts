@@ -9,6 +9,7 @@ import { valueAt } from '../explain.ts';
 import { type Finding, pointerTo, printable } from '../fault.ts';
 import { isRecord } from '../schema/json-schema.ts';
 import { isZone, nearestZone } from '../time-zone.ts';
+import { alertChecks } from './alert-checks.ts';
 
 export interface CheckResult {
   readonly findings: readonly Finding[];
@@ -28,6 +29,7 @@ export function crossChecks(tree: unknown, paths: ProjectPaths): CheckResult {
     ...inboxDays(tree),
     ...operators(tree),
     ...doubleSelectors(tree),
+    ...alertChecks(tree),
   ];
   const told = new Set(findings.map(({ path }) => path));
   findings.push(...controlCharacters(tree).filter(({ path }) => !told.has(path)));

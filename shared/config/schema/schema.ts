@@ -82,6 +82,15 @@ const pluginSlot = Type.Unsafe<PluginSlot>(
   ),
 );
 
+const alertRule = entry('One rule of alerts.', {
+  for: Type.Optional(
+    text('How long it must be true without a break, like 10m. 0s: at once.', { pattern: '^([0-9]{1,6}[smhd])+$' }),
+  ),
+  threshold: Type.Optional(Type.Number({ description: 'The bound, in the unit of the rule.', minimum: 0 })),
+  severity: Type.Optional(choice('How urgent it is.', ['critical', 'warning'])),
+  enabled: Type.Optional(Type.Boolean({ description: 'false: the host does not look at it.' })),
+});
+
 const http = group('The HTTP interface.', {
   host: text('Address to listen on: an IP literal.', { default: '127.0.0.1', maxLength: 64 }),
   port: integer('Port to listen on.', 8_068, [1, 65_535]),
@@ -290,6 +299,28 @@ export const configSchema = Type.Object(
     release: group('Releases with `svc release`.', {
       windowHours: integer('Hours for which a released version is watched before it may be finished.', 24, [1, 336]),
       readySeconds: integer('A released version that is not ready by then is rolled back.', 120, [10, 3_600]),
+    }),
+    alerts: group('Alerts of the host, told in chats or by a signed webhook.', {
+      notify: list(
+        'Who is told, in this order.',
+        entry('A conversation of an account.', {
+          endpoint: text("The account that carries it, like 'irc~main'.", { maxLength: 200 }),
+          conversation: text('Id of the conversation, as the platform has it.', { maxLength: 200 }),
+          severities: Type.Array(choice('A severity.', ['critical', 'warning']), {
+            description: 'Which alerts it carries.',
+            default: ['critical', 'warning'],
+            minItems: 1,
+            maxItems: 2,
+          }),
+        }),
+        20,
+      ),
+      repeatHours: integer('Hours after which an alert that still fires is told again.', 4, [1, 168]),
+      rules: Type.Record(Type.String({ pattern: '^[A-Za-z]{1,64}$' }), alertRule, {
+        additionalProperties: false,
+        default: {},
+        description: 'Settings of single rules by name: `svc alerts rules` lists them.',
+      }),
     }),
     supervisor: group('The supervisor of --daemon.', {
       restarts: integer('Starts within the window, the first included.', 5, [1, 100]),

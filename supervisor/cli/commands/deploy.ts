@@ -24,7 +24,7 @@ export const command: Command = {
     { flags: '--dry-run', description: 'Only say what would be written' },
   ],
   examples: ['svc deploy init systemd', 'svc deploy init systemd --dry-run'],
-  async run({ project, print }, [word], options) {
+  async run({ project, print, env }, [word], options) {
     const name = textArgument(word, '<target>');
     const load = Object.hasOwn(TARGETS, name) ? TARGETS[name] : undefined;
     if (load === undefined)
@@ -36,7 +36,7 @@ export const command: Command = {
     if (foreign !== undefined)
       throw new SvcError('usage', `--${foreign} is not for ${name}`, { hint: 'svc deploy init --help' });
     const subject = deployProject(project(), textOption(options, 'name'));
-    const plan = target.plan({ project: subject, options });
+    const plan = target.plan({ project: subject, options, env });
     const dryRun = options['dryRun'] === true;
     const force = options['force'] === true;
     const files = writeProject(plan.files, { folder: subject.folder, force, dryRun, now: Date.now() });

@@ -12,6 +12,7 @@ import { CHECKS } from '../doctor/checks.ts';
 import { repairAll } from '../doctor/repair.ts';
 import { countsText, statusMark } from '../doctor/status-mark.ts';
 import { parseDuration } from '../duration.ts';
+import { countOption } from '../options.ts';
 import { unknownWord } from '../output/usage-error.ts';
 
 export const command: Command = {
@@ -25,6 +26,7 @@ export const command: Command = {
     { flags: '--fix', description: 'Mends what is safe to mend, after asking; nothing else is written' },
     { flags: '--yes', description: 'With --fix: without asking' },
     { flags: '--edge <url>', description: 'Asks the host through the proxy at this address, too' },
+    { flags: '--idle <seconds>', description: 'With --edge: watches a stream without events for so long (edge.idle)' },
     {
       flags: '--endpoint <name>',
       description:
@@ -45,6 +47,7 @@ export const command: Command = {
     'svc doctor --only http.port,database.integrity --json',
     'svc doctor --fix',
     'svc doctor --edge https://bot.example/base',
+    'svc doctor --edge https://bot.example/base --only edge.idle --idle 40',
     'svc doctor --endpoint telegram~main',
     'SVC_HTTP_TOKEN=… svc doctor --live https://bot.example/base --json',
   ],
@@ -53,6 +56,8 @@ export const command: Command = {
     if (options['endpoint'] !== undefined) return endpoint(context, options);
     if (options['timeout'] !== undefined) throw new SvcError('usage', '--timeout goes with --endpoint alone');
     if (options['live'] !== undefined) return live(context, String(options['live']), options['insecureHttp'] === true);
+    if (options['idle'] !== undefined && options['edge'] === undefined)
+      throw new SvcError('usage', '--idle goes with --edge alone', { hint: 'svc doctor --edge <url> --idle 40' });
     const checks = chosen(options);
     return options['list'] === true ? list(context, checks) : examine(context, checks, options);
   },
@@ -60,10 +65,11 @@ export const command: Command = {
 
 /** setTimeout allows at most 24 days. */
 const DAY_MS = 86_400_000;
+const LONGEST_IDLE_SECONDS = 3_600;
 /** Options that do not combine with these. */
 const NOT_WITH = {
-  endpoint: ['list', 'only', 'skip', 'fix', 'yes', 'edge', 'live', 'insecureHttp'],
-  live: ['list', 'only', 'skip', 'fix', 'yes', 'edge'],
+  endpoint: ['list', 'only', 'skip', 'fix', 'yes', 'edge', 'idle', 'live', 'insecureHttp'],
+  live: ['list', 'only', 'skip', 'fix', 'yes', 'edge', 'idle'],
   list: ['fix'],
 } as const;
 
@@ -187,10 +193,14 @@ function edgeOf(
 ): NonNullable<Subject['edge']> {
   const address = hostAddress('--edge', String(options['edge']));
   const own = 'fault' in config ? undefined : config.config.http.token?.reveal();
+  const idleSeconds = countOption(options, 'idle');
+  if (idleSeconds !== undefined && idleSeconds > LONGEST_IDLE_SECONDS)
+    throw new SvcError('usage', `--idle takes at most ${LONGEST_IDLE_SECONDS} seconds`);
   return {
     url: address.href,
     token: env['SVC_HTTP_TOKEN'] ?? own ?? '',
     maySend: maySendToken(address, options['insecureHttp'] === true),
+    ...(idleSeconds === undefined ? {} : { idleSeconds }),
   };
 }
 

@@ -1,18 +1,21 @@
 // `svc release`: a restore point, a switch of code, a watched window, and the way back.
-import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { projectPaths } from '../../../shared/files/paths.ts';
 import { EXIT, type ExitCode } from '../../../shared/process/exit-codes.ts';
-import { FINISH_COMMAND } from '../../../shared/recovery/pending-switch.ts';
+import { commandOf } from '../../../shared/recovery/pending-switch.ts';
 import { commandAfter, next, type ReleaseCommand } from '../../../shared/recovery/release-machine.ts';
 import { isEnded, listReleases, openRelease, type ReleaseRecord } from '../../../shared/recovery/release-record.ts';
+import { readSwitch, type Switch } from '../../../shared/recovery/switch.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { textOption, textsOption } from '../options.ts';
 import { shown } from '../output/printable.ts';
+import { losesWork, planLines, takenBackText } from '../output/restore-text.ts';
 import { begin as beginRelease, sourceOf, treeOptions } from '../release/begin.ts';
 import { checkAhead } from '../release/check-tree.ts';
+import { finishCut, formerCli, pendingFor, runAs } from '../release/hand-over.ts';
+import { ensureFormer, rollback as goBack, rollbackByFormer } from '../release/rollback.ts';
 import * as steps from '../release/steps.ts';
+import { previousTree } from '../release/tree.ts';
 import { readRestorePlan } from '../start/worker-entry.ts';
 
 type Options = Readonly<Record<string, unknown>>;
@@ -94,7 +97,7 @@ const start = step(
         hint: 'svc runtime logs; svc release start tries again, svc release rollback goes back',
       });
     of.say(`the new version did not get ready: ${fault}`);
-    await steps.rollbackByFormer(of);
+    await rollbackByFormer(of);
     throw new SvcError('refused', `${record.name} was rolled back: the new version did not get ready: ${fault}`, {
       hint: 'the version of before serves again; svc release begin starts another one',
     });
@@ -142,7 +145,7 @@ const rollback = step(
   },
   async (of, { context, options }) => {
     await agreeToLoss(context, of.record, options['yes'] === true);
-    return steps.rollback(of, (await settings(context)).readySeconds);
+    return goBack(of, (await settings(context)).readySeconds);
   },
 );
 
@@ -159,11 +162,9 @@ const status: Command = {
       context.print.text('no release yet: svc release begin --to COMMIT');
       return EXIT.ok;
     }
-    const { pendingSwitch } = projectPaths(project);
-    const isPending = existsSync(pendingSwitch); // then the database may be away, and the last verdict stands
-    const record = isPending ? open : await steps.judged({ caller: { project, context }, record: open });
-    tell(context, record);
-    if (isPending) context.print.note(`a switch is pending in ${pendingSwitch}: ${FINISH_COMMAND}`);
+    const pending = readSwitch(project); // then the database may be away, and the last verdict stands
+    const record = pending === undefined ? await steps.judged({ caller: { project, context }, record: open }) : open;
+    tell(context, record, pending);
     return record.verdict?.verdict === 'bad' && !isEnded(record) ? EXIT.failed : EXIT.ok;
   },
 };
@@ -199,6 +200,9 @@ interface Asked {
   readonly options: Options;
 }
 
+/** Steps that may find their release ended. */
+const ENDS: ReadonlySet<ReleaseCommand> = new Set(['finish', 'rollback']);
+
 /** A command that does the next step of the open release, or says why not. */
 function step(
   verb: ReleaseCommand,
@@ -214,16 +218,29 @@ function step(
     async run(context, _args, given) {
       const project = context.project();
       const caller = { project, context };
-      const open = openRelease(project) ?? (verb === 'rollback' ? listReleases(project).at(-1) : undefined);
+      const say = (line: string): void => context.print.text(line);
+      const words = ['release', verb, ...wordsFrom(given)];
+      const pending = pendingFor(project, verb);
+      if (pending !== undefined) {
+        const { cli } = await finishCut(project);
+        say('the exchange of code that was cut is finished');
+        // It was agreed to a rollback before it was decided.
+        const agreed = pending.purpose === 'rollback' && given['yes'] !== true ? ['--yes'] : [];
+        if (cli !== undefined) return runAs(cli, [...words, ...agreed], { project, context });
+      }
+      const open = openRelease(project) ?? (ENDS.has(verb) ? listReleases(project).at(-1) : undefined);
       if (open === undefined)
         throw new SvcError('not_found', 'no release is under way', { hint: 'svc release begin --to COMMIT' });
+      if (verb === 'rollback') await ensureFormer({ caller, record: open, say });
+      const former = verb === 'rollback' ? formerCli(project, open.name) : undefined;
+      if (former !== undefined) return runAs(former, words, { project, context });
       const record = verb === 'finish' ? await steps.judged({ caller, record: open }) : open;
-      const say = (line: string): void => context.print.text(line);
       const found = next(record, verb, { now: Date.now(), isForced: given['unclear'] === true });
       if (found.kind === 'refused') throw new SvcError('refused', found.reason, { hint: found.hint });
       if (found.kind === 'done') {
-        // A kill between the record and the resume left ingress paused.
+        // A kill behind the record left ingress paused, or what ran before.
         if (verb === 'observe' && record.state === 'observing') await steps.openAgain(caller, record, say);
+        if (verb === 'finish') await steps.removeReplaced({ caller, record, say }, previousTree(project, record.name));
         return tell(context, record);
       }
       return tell(context, await work({ caller, record, actor: actorHere(), say }, { context, options: given }));
@@ -231,15 +248,24 @@ function step(
   };
 }
 
+/** The options of `start` and `rollback`, as they were given. */
+const wordsFrom = (given: Options): readonly string[] =>
+  ['stay', 'yes'].flatMap((name) => (given[name] === true ? [`--${name}`] : []));
+
 /** What came in during the window goes with a rollback, so a person agrees to it. */
 async function agreeToLoss(context: CommandContext, record: ReleaseRecord, yes: boolean): Promise<void> {
   if (yes || record.state === 'begun' || record.state === 'checked') return;
-  const { planLines } = await import('../output/restore-text.ts');
   const project = context.project();
-  const request = { project, environment: context.env, name: record.restorePoint, carry: true, open: undefined };
+  const request = {
+    project,
+    environment: context.env,
+    name: record.restorePoint,
+    carry: true,
+    open: 'handle',
+  } as const;
   // What stays as it is after a restore, and the pause behind one, are not so here.
   const plan = await readRestorePlan(request);
-  if (record.state !== 'observing' && !losesWork(plan.lost)) return;
+  if (record.state !== 'observing' && !losesWork(plan)) return;
   for (const line of planLines(plan, Date.now())) if (!/^(?:now|THEN) /u.test(line)) context.print.text(line);
   context.print.text('THEN         code, lockfile and configuration of before start, ingress as it was');
   if (!context.interactive || context.json)
@@ -250,11 +276,6 @@ async function agreeToLoss(context: CommandContext, record: ReleaseRecord, yes: 
   if ((await text({ message: `Type ${record.name} to roll it back` })) === record.name) return;
   throw new SvcError('refused', 'nothing was changed', { hint: 'svc release status' });
 }
-
-/** Events alone are no work: a start and a stop make some. */
-const losesWork = (lost: Awaited<ReturnType<typeof readRestorePlan>>['lost']): boolean =>
-  lost !== null &&
-  (lost.journal !== null || Object.entries(lost).some(([name, of]) => name !== 'events' && Number(of) > 0));
 
 async function settings({ project, env }: CommandContext) {
   const { loadConfig } = await import('../../../shared/config/load.ts');
@@ -270,7 +291,10 @@ function actorHere(): string {
   }
 }
 
-function tell({ print, json }: CommandContext, record: ReleaseRecord): ExitCode {
+/** `pending`: an exchange of its code that was cut. */
+function tell({ print, json }: CommandContext, record: ReleaseRecord, pending?: Switch): ExitCode {
+  if (pending !== undefined)
+    print.note(`a ${pending.purpose} is decided and not finished: ${commandOf(pending.purpose)}`);
   if (json) {
     print.json(record);
     return EXIT.ok;
@@ -279,7 +303,9 @@ function tell({ print, json }: CommandContext, record: ReleaseRecord): ExitCode 
   print.text(`${print.color.bold(name)} ${state}, to ${shown(source.value)}, restore point ${restorePoint}`);
   if (windowUntil !== null && !isEnded(record)) print.text(`window until ${windowUntil}`);
   if (verdict !== null) print.text(`${verdict.verdict}: ${shown(verdict.signal)}`);
-  const command = commandAfter(state);
+  const taken = record.rollback && takenBackText(record.rollback);
+  if (taken !== undefined) print.text(taken);
+  const command = pending === undefined ? commandAfter(state) : undefined;
   if (command !== undefined) print.text(print.color.dim(`next: svc release ${command}`));
   return EXIT.ok;
 }

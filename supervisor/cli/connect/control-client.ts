@@ -7,7 +7,7 @@ import { fewFilesLeftIn, INODES_REMEDY } from '../../../shared/files/free-files.
 import { readOwnFile } from '../../../shared/files/own-file.ts';
 import { CONTROL_SOCKET, type ProjectPaths, projectPaths, WORKER_SOCKET } from '../../../shared/files/paths.ts';
 import { checkStateFolder } from '../../../shared/files/state-folder.ts';
-import { isAliveIn, type ProcessIdentity } from '../../../shared/process/process-identity.ts';
+import { isAliveIn, isElsewhere, type ProcessIdentity } from '../../../shared/process/process-identity.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 
 const POLL_MS = 25;
@@ -117,6 +117,12 @@ function doesNotAnswer(
     hint: `it may be stopped (kill -CONT ${pid}) or blocked; kill -KILL ${pid} ends it, as \`svc runtime stop\` does after a while, and loses nothing that was acknowledged${last}`,
     details: { pid, ...(office === undefined ? {} : { lastKnown: { state: office.state, since: office.since } }) },
   });
+}
+
+/** Whether the process that answered is of another container, in which its pid counts. */
+export function answersFromElsewhere(project: string, { who }: Pick<RunningProject, 'who'>): boolean {
+  const identity = who === 'worker' ? workerRecord(project) : supervisorRecord(project)?.supervisor;
+  return identity !== undefined && isElsewhere(identity);
 }
 
 /** Like `findRunning`, but waits for a process that is about to end. For commands that start another. */

@@ -7,6 +7,7 @@ export interface DeployRequest {
   readonly project: DeployProject;
   /** Options of the command line by their camel-case names. */
   readonly options: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export interface DeployPlan {
@@ -33,5 +34,6 @@ export const TARGET_OPTIONS: readonly CommandOption[] = [
   { flags: '--host <name>', description: 'proxy: the name under which people reach the bot' },
   { flags: '--node <path>', description: 'systemd: the Node of that machine (default: /usr/bin/node)' },
   { flags: '--instance <user>', description: 'systemd: a second instance, with an address of its own' },
+  { flags: '--runbook <url>', description: 'monitoring: where your people read runbook.md (default: its path)' },
   { flags: '--port <port>', description: 'systemd: port of that instance' },
 ];

@@ -40,6 +40,8 @@ export interface Edge {
   readonly token: string;
   /** Whether a token may be sent there. */
   readonly maySend: boolean;
+  /** How long a stream is watched that has no events. Only with --idle. */
+  readonly idleSeconds?: number;
 }
 
 export const ok = (reason: string): Finding => ({ status: 'ok', reason });

@@ -1,7 +1,8 @@
 // All checks of `svc doctor`, in the order in which they run. A test requires a failing fixture for each of them.
 import type { Check } from './check.ts';
 import { DEAD_CHECKS } from './dead-checks.ts';
-import { EDGE_CHECKS } from './edge-checks.ts';
+import { DEPLOY_CHECK } from './deploy/deploy-check.ts';
+import { EDGE_CHECKS } from './edge/edge-checks.ts';
 import { JOBS_CHECKS } from './jobs-checks.ts';
 import { MACHINE_CHECKS } from './machine-checks.ts';
 import { PACKAGE_CHECKS } from './package-checks.ts';
@@ -23,6 +24,7 @@ export const CHECKS: readonly Check[] = [
   ...CHECKPOINT_CHECKS,
   SWITCH_CHECK,
   RELEASE_CHECK,
+  DEPLOY_CHECK,
   ...RUNTIME_CHECKS,
   ...MACHINE_CHECKS,
   ...EDGE_CHECKS,

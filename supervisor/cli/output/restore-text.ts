@@ -1,4 +1,5 @@
 // The plan of a restore for a person: what is lost, what stays done, what comes along.
+import type { TakenBack } from '../../../shared/recovery/release-record.ts';
 import { waitText } from '../../../shared/time/wait-text.ts';
 import type { readRestorePlan } from '../start/worker-entry.ts';
 
@@ -47,9 +48,23 @@ function nowText({ now, unreadable, past, isConfigSame, isLockfileSame }: Plan):
   ]);
 }
 
-function lostText({ lost }: Plan): string {
+/** Whether work would be lost. Events alone are none: a start and a stop make some. */
+export const losesWork = ({ lost, unreadable }: Pick<Plan, 'lost' | 'unreadable'>): boolean =>
+  unreadable !== null ||
+  (lost !== null &&
+    (lost.journal !== null || Object.entries(lost).some(([name, of]) => name !== 'events' && Number(of) > 0)));
+
+/** The line of a rollback that took work back; undefined where it took none. */
+export function takenBackText(taken: TakenBack): string | undefined {
+  if (!losesWork(taken)) return undefined;
+  const { lost, unreadable, replaced } = taken;
+  const what = unreadable === null ? lostText({ lost }) : `all of it, since it cannot be read: ${unreadable}`;
+  return `taken back with the version: ${what}; it lies in ${replaced === null ? '.svc/replaced' : `.svc/replaced/${replaced}`}`;
+}
+
+function lostText({ lost }: Pick<Plan, 'lost'>): string {
   if (lost === null) return '';
-  const { events, handled, plugins, journal, jobs, tasks, sends } = lost;
+  const { events, handled, plugins, journal, jobs, tasks, sends, accounts } = lost;
   const text = listed([
     events === 0 ? '' : counted(events, 'event'),
     handled === 0 ? '' : counted(handled, 'handled message'),
@@ -58,6 +73,7 @@ function lostText({ lost }: Plan): string {
     jobs === 0 ? '' : `${counted(jobs, 'job')} changed`,
     tasks === 0 ? '' : `${counted(tasks, 'task')} set since`,
     sends === 0 ? '' : counted(sends, 'dead or unknown send'),
+    accounts === 0 ? '' : `${counted(accounts, 'account')} enabled or disabled`,
   ]);
   return text === '' ? 'nothing' : text;
 }
@@ -76,7 +92,7 @@ function alongText({ comesAlong, open }: Plan): string {
       items === 0 ? '' : `${counted(items, 'open item')} of the checkpoint: --open handle or drop`,
     ]);
   }
-  const { received, waitingSends, ids, endedItems, endedSends, tasks } = comesAlong;
+  const { received, waitingSends, waitingTasks, ids, endedItems, endedSends, tasks } = comesAlong;
   const ends = [
     endedItems === 0 ? '' : counted(endedItems, 'item'),
     endedSends === 0 ? '' : counted(endedSends, 'send'),
@@ -85,6 +101,7 @@ function alongText({ comesAlong, open }: Plan): string {
   const text = listed([
     received === 0 ? '' : `${counted(received, 'message')} not handled yet, handled after resume`,
     waitingSends === 0 ? '' : `${counted(waitingSends, 'send')} not sent yet`,
+    waitingTasks === 0 ? '' : `${counted(waitingTasks, 'task')} set since`,
     ids === 0 ? '' : counted(ids, 'delivery id'),
     ends.every((end) => end === '') ? '' : `ends of ${listed(ends)}`,
   ]);

@@ -4,6 +4,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { takeNumber } from '../../../shared/recovery/layout.ts';
+import { refusePendingSwitch } from '../../../shared/recovery/pending-switch.ts';
 import {
   listReleases,
   openRelease,
@@ -40,6 +41,7 @@ export interface BeginOptions {
 
 export async function begin(caller: SvcCaller, { say, actor, ...asked }: BeginOptions): Promise<ReleaseRecord> {
   const { project } = caller;
+  refusePendingSwitch(project);
   const open = openRelease(project);
   if (open !== undefined)
     throw new SvcError('conflict', `release ${open.name} is ${open.state}, and there is one at a time`, {

@@ -1,14 +1,25 @@
 // `svc release check`: installs, builds and tries the new code beside the running one. Nothing of it serves, and no package of the running tree changes.
-import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { stableJson, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
-import { projectPaths } from '../../../shared/files/paths.ts';
+import { CONFIG_FILE, projectPaths } from '../../../shared/files/paths.ts';
+import { CHECKPOINT_FILES, checkpointFolder } from '../../../shared/recovery/layout.ts';
 import { type ReleaseRecord, releaseFolder } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { treeOptions } from './begin.ts';
 import { askSvc, type SvcCaller } from './svc-call.ts';
-import { hashOfTree, installedCli, isCopyOf, lockfileOf, makeTree, nextTree } from './tree.ts';
+import { hashOfTree, installedCli, isCopyOf, lockfileOf, makeTree, nextTree, previousTree } from './tree.ts';
 
 const STEP_MS = 900_000;
 
@@ -21,7 +32,11 @@ export interface Checked {
 }
 
 /** Runs one check, keeps its result, and throws `refused` with the log where it fails. */
-function checking(log: string, results: Record<string, Results[string]>, say: (line: string) => void) {
+function checking(
+  log: string,
+  results: Record<string, Results[string]>,
+  { say, what = 'the new code' }: { readonly say: (line: string) => void; readonly what?: string },
+) {
   return async (step: string, work: () => Promise<string | undefined>): Promise<void> => {
     const startedAt = performance.now();
     const fault = await work();
@@ -29,7 +44,7 @@ function checking(log: string, results: Record<string, Results[string]>, say: (l
     results[step] = { ok: fault === undefined, ms, detail: fault ?? null };
     say(`${step}: ${fault === undefined ? 'ok' : fault}`);
     if (fault !== undefined)
-      throw new SvcError('refused', `${step} of the new code failed: ${fault}`, {
+      throw new SvcError('refused', `${step} of ${what} failed: ${fault}`, {
         hint: `${log} has all of it; nothing that serves was changed`,
       });
   };
@@ -44,14 +59,54 @@ export async function checkTree(
   const log = logOf(caller.project, name);
   writeFileSync(log, '', { mode: 0o600 });
   const results: Record<string, Results[string]> = {};
-  const run = checking(log, results, say);
-  const next = await makeTree(name, source, treeOptions(caller));
-  const npm = (args: readonly string[]) => runNpm(caller, { cwd: next, args, log });
-  await run('install', () => npm(existsSync(join(next, 'package-lock.json')) ? ['ci'] : ['install']));
-  await run('build', () => npm(['run', 'build', '--if-present']));
-  await run('test', () => npm(['test', '--if-present']));
+  const run = checking(log, results, { say });
+  const next = await makeTree(nextTree(caller.project, name), source, treeOptions(caller));
+  await install(caller, { tree: next, log, run });
+  await run('test', () => runNpm(caller, { cwd: next, args: ['test', '--if-present'], log }));
   await run('once', () => tryOnce(caller, next, log));
   return { results, tree: hashOfTree(next), lockfile: lockfileOf(next) };
+}
+
+async function install(
+  caller: SvcCaller,
+  { tree, log, run }: { readonly tree: string; readonly log: string; readonly run: ReturnType<typeof checking> },
+): Promise<void> {
+  const npm = (args: readonly string[]) => runNpm(caller, { cwd: tree, args, log });
+  await run('install', () => npm(existsSync(join(tree, 'package-lock.json')) ? ['ci'] : ['install']));
+  await run('build', () => npm(['run', 'build', '--if-present']));
+}
+
+/** What a checkpoint keeps of code that is too large for it. */
+const NO_CODE: ReadonlySet<string> = new Set([CONFIG_FILE, 'package.json', 'package-lock.json']);
+
+/** Makes the code of before anew, where what a rollback needs was removed: of its commit, else of the restore point. Its configuration is of that. */
+export async function makeFormer(
+  caller: SvcCaller,
+  { name, source, before: { commit }, restorePoint }: ReleaseRecord,
+  say: (line: string) => void,
+): Promise<void> {
+  const { project } = caller;
+  const log = logOf(project, name);
+  const kept = join(checkpointFolder(project, restorePoint), CHECKPOINT_FILES.project);
+  const tree = `${previousTree(project, name)}.anew`;
+  const hasCode = existsSync(kept) && readdirSync(kept).some((entry) => !NO_CODE.has(entry));
+  const isCommit = commit !== null && (source.kind === 'commit' || !hasCode);
+  if (!isCommit && !hasCode)
+    throw new SvcError('refused', `the code of before was removed, and ${restorePoint} does not keep it`, {
+      hint: `put it into ${previousTree(project, name)}, with its packages, then: svc release rollback`,
+    });
+  const from = isCommit ? ({ kind: 'commit', value: commit } as const) : ({ kind: 'folder', value: kept } as const);
+  await makeTree(tree, from, treeOptions(caller));
+  if (existsSync(join(kept, CONFIG_FILE))) cpSync(join(kept, CONFIG_FILE), join(tree, CONFIG_FILE));
+  await install(caller, { tree, log, run: checking(log, {}, { say, what: 'the code of before' }) });
+  renameSync(tree, previousTree(project, name));
+}
+
+export interface CheckedPoint {
+  readonly results: Results;
+  /** The svc that has migrated it, and to which schema; null where it did not say. */
+  readonly svc: string | null;
+  readonly schema: number | null;
 }
 
 /** The last check: the new svc restores the restore point aside, and migrates it. */
@@ -59,12 +114,23 @@ export async function checkRestorePoint(
   caller: SvcCaller,
   { name, restorePoint }: Pick<ReleaseRecord, 'name' | 'restorePoint'>,
   say: (line: string) => void,
-): Promise<Results> {
+): Promise<CheckedPoint> {
   const log = logOf(caller.project, name);
   const results: Record<string, Results[string]> = {};
   const next = nextTree(caller.project, name);
-  await checking(log, results, say)('migrate', () => rehearse(caller, { next, restorePoint, log }));
-  return results;
+  let told: Readonly<Record<string, unknown>> | undefined;
+  const run = checking(log, results, { say });
+  await run('migrate', async () => {
+    const { fault, json } = await rehearse(caller, { next, restorePoint, log });
+    told = json;
+    return fault;
+  });
+  const { svc, schema } = told ?? {};
+  return {
+    results,
+    svc: typeof svc === 'string' ? svc : null,
+    schema: typeof schema === 'number' ? schema : null,
+  };
 }
 
 function logOf(project: string, name: string): string {
@@ -159,17 +225,17 @@ async function tryOnce(caller: SvcCaller, next: string, log: string): Promise<st
   return first?.message ?? notes.at(-1) ?? `svc ${args.join(' ')} ended with ${code}`;
 }
 
-/** The new svc restores the checkpoint aside and migrates it. */
+/** The new svc restores the checkpoint aside and migrates it. Returns the fault, and what it says. */
 async function rehearse(
   caller: SvcCaller,
   { next, restorePoint, log }: { readonly next: string; readonly restorePoint: string; readonly log: string },
-): Promise<string | undefined> {
+): Promise<{ readonly fault: string | undefined; readonly json: Readonly<Record<string, unknown>> | undefined }> {
   const args = ['checkpoint', 'verify', restorePoint];
   const from = installedCli(next) === undefined ? {} : { tree: next };
   const { code, json, notes } = await askSvc(caller, args, from);
   appendFileSync(log, `$ svc ${args.join(' ')}\n${notes.join('\n')}\n`);
-  if (code === 0) return undefined;
+  if (code === 0) return { fault: undefined, json };
   const faults = json?.['faults'];
   const [first] = Array.isArray(faults) ? (faults as unknown[]) : [];
-  return first === undefined ? (notes.at(-1) ?? `ended with ${code}`) : JSON.stringify(first);
+  return { fault: first === undefined ? (notes.at(-1) ?? `ended with ${code}`) : JSON.stringify(first), json };
 }

@@ -2,30 +2,20 @@
 //
 // The restore point, the trees and the record lie in `.svc`, which a release never moves. After a switch the files of this command lie elsewhere:
 // what runs then is a new program, the svc of the tree that came.
-import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { stableJson, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
-import { projectPaths } from '../../../shared/files/paths.ts';
-import { refusePendingSwitch } from '../../../shared/recovery/pending-switch.ts';
 import { after } from '../../../shared/recovery/release-machine.ts';
 import type { ReleasedVersion, ReleaseRecord } from '../../../shared/recovery/release-record.ts';
 import { releaseFolder, windowOf, writeRelease } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
-import { judgeRelease, readRestorePlan, refuseUnmovable, restore, switchCode } from '../start/worker-entry.ts';
+import { judgeRelease, refuseUnmovable, switchCode } from '../start/worker-entry.ts';
 import { isPausedByOthers, treeOptions } from './begin.ts';
 import { checkRestorePoint, checkTree, isChecked, takeAhead } from './check-tree.ts';
-import { hostNow, startHost, stopHost } from './owner.ts';
+import { startHost, stopHost } from './owner.ts';
 import { askSvc, callSvc, failedCall, type SvcCaller } from './svc-call.ts';
-import {
-  failedTree,
-  lockfileOf,
-  moveHead,
-  nextTree,
-  previousTree,
-  removeReplaced,
-  takePresentConfig,
-  untrackedEntries,
-} from './tree.ts';
+import { lockfileOf, moveHead, nextTree, previousTree, takePresentConfig } from './tree.ts';
+import { noteCame, removeTree, stayingEntries } from './untracked.ts';
 
 const HOUR_MS = 3_600_000;
 const STAYS_PAUSED = 'ingress stays paused, as it was before the release; svc ingress resume opens it';
@@ -37,7 +27,12 @@ export interface Step {
   readonly say: (line: string) => void;
 }
 
-const stored = ({ caller, actor }: Step, record: ReleaseRecord, state: ReleaseRecord['state']): ReleaseRecord => {
+/** The record behind a step, on disk. */
+export const stored = (
+  { caller, actor }: Step,
+  record: ReleaseRecord,
+  state: ReleaseRecord['state'],
+): ReleaseRecord => {
   const next = after(record, state, { at: new Date().toISOString(), actor });
   writeRelease(caller.project, next);
   return next;
@@ -49,13 +44,14 @@ export async function check(step: Step): Promise<ReleaseRecord> {
   const ahead = takeAhead(caller.project, record);
   if (ahead !== undefined) say('the tree was checked before, and is as it was');
   const { results: checked, tree, lockfile } = ahead ?? (await checkTree(caller, record, say));
-  const results = { ...checked, ...(await checkRestorePoint(caller, record, say)) };
+  const { results: migrated, svc, schema } = await checkRestorePoint(caller, record, say);
+  const results = { ...checked, ...migrated };
   const version: ReleasedVersion = {
     commit: record.source.kind === 'commit' ? record.source.value : null,
     lockfile,
     configVersion: null,
-    svc: null,
-    schema: null,
+    svc,
+    schema,
   };
   return stored(step, { ...record, results, tree, after: version }, 'checked');
 }
@@ -104,22 +100,36 @@ export async function start(step: Step, readySeconds: number): Promise<Started> 
     name,
     aside: previous,
     comes: next,
-    staying: isSwitched ? [] : await untrackedEntries(next, treeOptions(caller)),
+    staying: isSwitched ? [] : await stayingEntries({ name, comes: next }, treeOptions(caller)),
   };
   if (!isSwitched) {
     await refuseOpenIngress(caller);
     await refuseUnmovable(code);
     await takePresentConfig(next, source, treeOptions(caller)); // last: it may change the tree that was checked
+    noteCame(project, name, next);
   }
   const startedAt = performance.now();
   await stopHost(caller, owner);
   if (!isSwitched) await switchCode(code);
   const fault = await startHost(caller, { owner, tree: project, seconds: readySeconds });
   if (fault !== undefined) return { record, fault };
-  say(`the new version is ready, ${((performance.now() - startedAt) / 1_000).toFixed(1)} s after the stop began`);
+  const ms = Math.round(performance.now() - startedAt);
+  say(`the new version is ready, ${(ms / 1_000).toFixed(1)} s after the stop began`);
+  const results = { ...record.results, start: { ok: true, ms, detail: null } };
+  const after = record.after && { ...record.after, ...(await servedVersion(caller)) };
   const note = source.kind === 'commit' ? await moveHead(source.value, treeOptions(caller)) : undefined;
   if (note !== undefined) say(note);
-  return { record: stored(step, record, 'started'), fault };
+  return { record: stored(step, { ...record, results, after }, 'started'), fault };
+}
+
+/** What the running host says of itself. The svc of the project asks: the files of this command were moved. */
+async function servedVersion(caller: SvcCaller): Promise<Partial<ReleasedVersion>> {
+  const { json } = await askSvc(caller, ['runtime', 'status'], { tree: caller.project });
+  const { version, configVersion } = json ?? {};
+  return {
+    ...(typeof version === 'string' ? { svc: version } : {}),
+    ...(typeof configVersion === 'string' ? { configVersion } : {}),
+  };
 }
 
 /** Work that was done since the restore point would be lost by a rollback. */
@@ -195,101 +205,21 @@ export async function judged({ caller, record }: Pick<Step, 'caller' | 'record'>
   return next;
 }
 
-export function finish(step: Step): ReleaseRecord {
-  const { caller, say } = step;
-  const record = stored(step, step.record, 'finished');
-  tellKept(say, previousTree(caller.project, record.name), caller.project);
+export async function finish(step: Step): Promise<ReleaseRecord> {
+  const { caller, record: open } = step;
+  const record = stored(step, open, 'finished');
+  await removeReplaced(step, previousTree(caller.project, record.name));
   return record;
 }
 
-/** Removes a tree that was replaced. What the project does not have is kept and named: a release deletes no file that only lies there. */
-function tellKept(say: Step['say'], tree: string, project: string): void {
-  const kept = removeReplaced(tree, project);
-  if (kept.length > 0) say(`${kept.join(', ')}: not in the new version, kept in ${tree}`);
-}
+const MOST_NAMED = 5;
 
-/**
- * Goes back to code, lockfile, configuration and data of before, in one switch. Until `observe` nothing is lost: all that came was parked. Ends with a
- * host that serves, unless the host of before does not get ready: then it throws `refused`, and a second rollback goes on from there.
- */
-export async function rollback(step: Step, readySeconds: number): Promise<ReleaseRecord> {
-  const { caller, record } = step;
-  const { project } = caller;
-  refusePendingSwitch(project);
-  const isKept = record.wasPaused || (await isPausedByOthers(caller));
-  if (record.source.kind === 'image') return rollbackImage(step);
-  const { name } = record;
-  const [next, previous, failed] = [nextTree(project, name), previousTree(project, name), failedTree(project, name)];
-  const hasRun = existsSync(failed) || (existsSync(previous) && !existsSync(next));
-  if (!hasRun) {
-    // A start that was cut has stopped the host.
-    if (record.state === 'checked' && !(await hostNow(caller)).isRunning)
-      await startHost(caller, { owner: record.owner, tree: project, seconds: readySeconds });
-    rmSync(next, { recursive: true, force: true });
-    tellKept(step.say, previous, project);
-    await reopen(step, isKept);
-    return stored(step, record, 'rolled_back');
-  }
-  await goBack(step, { previous, failed, readySeconds });
-  const { commit } = record.before;
-  const note =
-    record.source.kind === 'commit' && commit !== null ? await moveHead(commit, treeOptions(caller)) : undefined;
-  if (note !== undefined) step.say(note);
-  const fault = await startHost(caller, { owner: record.owner, tree: project, seconds: readySeconds });
-  if (fault !== undefined)
-    throw new SvcError('refused', `the version of before is back, but did not get ready: ${fault}`, {
-      hint: 'svc runtime status says why; then svc release rollback once more, which opens ingress',
-    });
-  await reopen(step, isKept);
-  tellKept(step.say, failed, project);
-  return stored(step, record, 'rolled_back');
-}
-
-/** Stops the host, and brings code and data of before. Where that is refused, the host starts again as it was. */
-async function goBack(
-  { caller, record, say }: Step,
-  {
-    previous,
-    failed,
-    readySeconds,
-  }: { readonly previous: string; readonly failed: string; readonly readySeconds: number },
-): Promise<void> {
-  const { project } = caller;
-  const { owner, name, restorePoint } = record;
-  const staying = existsSync(previous) ? await untrackedEntries(previous, treeOptions(caller)) : [];
-  const code = { project, environment: caller.context.env, name, aside: failed, comes: previous, staying };
-  if (existsSync(previous)) {
-    await refuseUnmovable(code);
-    await readRestorePlan(planOf(caller, record)); // refused while the host still serves
-  }
-  await stopHost(caller, owner);
-  try {
-    if (existsSync(previous)) await restoreData(caller, record, code);
-  } catch (error) {
-    if (existsSync(previous) && !existsSync(projectPaths(project).pendingSwitch))
-      await startHost(caller, { owner, tree: project, seconds: readySeconds });
-    throw error;
-  }
-  say(`code and data are those of ${restorePoint} again`);
-}
-
-/** The code is that of the container that runs this command; the data go back. */
-async function rollbackImage(step: Step): Promise<ReleaseRecord> {
-  const { caller, record, say } = step;
-  if (record.state === 'begun' || record.state === 'checked') {
-    await reopen(step, record.wasPaused);
-    return stored(step, record, 'rolled_back');
-  }
-  refuseOtherImage(caller.project, record);
-  await restoreData(caller, record);
-  say(`data are those of ${record.restorePoint} again; ingress is paused until: svc ingress resume`);
-  return stored(step, record, 'rolled_back');
-}
-
-/** The rollback by the svc of before: the files of this command were moved, and the new svc may be what is broken. */
-export async function rollbackByFormer({ caller, record }: Step): Promise<void> {
-  const tree = previousTree(caller.project, record.name);
-  await callSvc(caller, ['release', 'rollback', '--yes'], { tree });
+/** Removes a tree that was replaced. What is of no version is kept and named: a release deletes no file that only lies there. */
+export async function removeReplaced({ caller, record, say }: Omit<Step, 'actor'>, tree: string): Promise<void> {
+  const kept = await removeTree(tree, record, treeOptions(caller));
+  if (kept.length === 0) return;
+  const more = kept.length > MOST_NAMED ? ` and ${kept.length - MOST_NAMED} more` : '';
+  say(`of no version, kept in ${relative(caller.project, tree)}: ${kept.slice(0, MOST_NAMED).join(', ')}${more}`);
 }
 
 /** `isKept`: somebody else has paused it, and opens it. */
@@ -305,26 +235,4 @@ export async function openAgain(caller: SvcCaller, record: ReleaseRecord, say: S
   const { json } = await askSvc(caller, ['ingress', 'status']);
   if (json?.['state'] !== 'paused' || record.wasPaused || (await isPausedByOthers(caller))) return;
   await reopen({ caller, say }, false);
-}
-
-const planOf = ({ project, context }: SvcCaller, { restorePoint }: Pick<ReleaseRecord, 'restorePoint'>) =>
-  ({ project, environment: context.env, name: restorePoint, carry: true, open: undefined }) as const;
-
-/** The outcomes of the time since come along: nothing is handled or sent twice. */
-async function restoreData(
-  caller: SvcCaller,
-  record: Pick<ReleaseRecord, 'restorePoint'>,
-  code?: Parameters<typeof switchCode>[0],
-): Promise<void> {
-  const request = planOf(caller, record);
-  const { digest } = await readRestorePlan(request);
-  await restore({ ...request, digest, code });
-}
-
-/** The data of before fit the code of before alone. */
-function refuseOtherImage(project: string, { before }: ReleaseRecord): void {
-  if (lockfileOf(project) === before.lockfile) return;
-  throw new SvcError('refused', 'the packages here are not those of before the release', {
-    hint: 'stop the new container, then run this command in one of the former image, with the same volumes',
-  });
 }

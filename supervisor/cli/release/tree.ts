@@ -10,13 +10,14 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  type Stats,
 } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { CONFIG_FILE, STAYING } from '../../../shared/files/paths.ts';
 import { type ReleaseRecord, releaseFolder } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 
-const MODULES = 'node_modules';
+export const MODULES = 'node_modules';
 const LOCKFILE = 'package-lock.json';
 
 export type Source = ReleaseRecord['source'];
@@ -54,9 +55,8 @@ export async function isAncestor(older: string, newer: string, options: TreeOpti
 }
 
 /** Makes the tree anew. It appears under its name once it is whole. The packages are not installed yet. */
-export async function makeTree(name: string, source: Source, options: TreeOptions): Promise<string> {
+export async function makeTree(target: string, source: Source, options: TreeOptions): Promise<string> {
   const { project } = options;
-  const target = nextTree(project, name);
   const part = `${target}.part`;
   rmSync(part, { recursive: true, force: true });
   rmSync(target, { recursive: true, force: true });
@@ -110,7 +110,8 @@ export function hashOfTree(folder: string): string {
   return hash.digest('hex');
 }
 
-function* filesBelow(folder: string): Generator<string> {
+/** Files and links below a folder, without installed packages. */
+export function* filesBelow(folder: string): Generator<string> {
   const entries = readdirSync(folder, { withFileTypes: true });
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, entry.name);
@@ -130,8 +131,19 @@ export function isCopyOf(folder: string, tree: string): boolean {
   return true;
 }
 
-function isSame(one: string, other: string): boolean {
-  const found = lstatSync(other, { throwIfNoEntry: false });
+/** What lies at a path; undefined for nothing, also where a file stands in place of a folder above it. */
+export function entryAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
+/** Whether both are the same file, or the same link. */
+export function isSame(one: string, other: string): boolean {
+  const found = entryAt(other);
   if (found === undefined || found.isSymbolicLink() !== lstatSync(one).isSymbolicLink()) return false;
   return found.isSymbolicLink()
     ? readlinkSync(one) === readlinkSync(other)
@@ -150,20 +162,6 @@ export function installedCli(folder: string): string | undefined {
   return existsSync(cli) ? cli : undefined;
 }
 
-/**
- * Entries at the top that git does not track and the other tree does not have: they are no code, so an exchange leaves them. Without git that
- * cannot be told, and none stays.
- */
-export async function untrackedEntries(comes: string, options: TreeOptions): Promise<readonly string[]> {
-  const { project } = options;
-  const { stdout, failed } = await git(options, ['ls-files', '-z']);
-  if (failed) return [];
-  const tracked = new Set(stdout.split('\0').map((path) => path.split('/', 1)[0]));
-  return readdirSync(project).filter(
-    (entry) => !tracked.has(entry) && !STAYING.has(entry) && entry !== MODULES && !existsSync(join(comes, entry)),
-  );
-}
-
 /** Files that git tracks and that were changed since the last commit. */
 export async function changedFiles(options: TreeOptions): Promise<readonly string[]> {
   const { stdout, failed } = await git(options, ['status', '--porcelain', '--untracked-files=no', '.']);
@@ -177,16 +175,6 @@ export async function takePresentConfig(next: string, source: Source, options: T
       ? !(await git(options, ['cat-file', '-e', `${source.value}:./${CONFIG_FILE}`])).failed
       : existsSync(join(source.value, CONFIG_FILE));
   if (!isOfSource) cpSync(join(options.project, CONFIG_FILE), join(next, CONFIG_FILE));
-}
-
-/** Removes a tree that was replaced, but for entries that the project does not have: whose they are is not known. Returns those. */
-export function removeReplaced(tree: string, project: string): readonly string[] {
-  if (!existsSync(tree)) return [];
-  const kept = readdirSync(tree).filter((entry) => entry !== MODULES && !existsSync(join(project, entry)));
-  for (const entry of readdirSync(tree))
-    if (!kept.includes(entry)) rmSync(join(tree, entry), { recursive: true, force: true });
-  if (kept.length === 0) rmSync(tree, { recursive: true, force: true });
-  return kept;
 }
 
 /** Lets HEAD and the index follow the code that was switched. Only where the project is the root of its repository. */
@@ -204,7 +192,8 @@ export async function moveHead(commit: string, options: TreeOptions): Promise<st
   return undefined;
 }
 
-async function git({ project, env, signal }: TreeOptions, args: readonly string[]) {
+/** `input`: its standard input. */
+export async function git({ project, env, signal }: TreeOptions, args: readonly string[], input?: string) {
   const { execa } = await import('execa');
   const { stdout, stderr, failed } = await execa('git', args, {
     cwd: project,
@@ -212,7 +201,7 @@ async function git({ project, env, signal }: TreeOptions, args: readonly string[
     extendEnv: false,
     reject: false,
     cancelSignal: signal,
-    stdin: 'ignore',
+    ...(input === undefined ? { stdin: 'ignore' } : { input }),
   });
   return { stdout: String(stdout ?? ''), stderr: String(stderr ?? '').split('\n', 1)[0] ?? '', failed };
 }

@@ -50,7 +50,8 @@ export function renderPlist(template: string, facts: ServiceFacts): string {
   });
 }
 
-function fill(template: string, values: Readonly<Record<string, string>>): string {
+/** Replaces each `@NAME@`. */
+export function fill(template: string, values: Readonly<Record<string, string>>): string {
   return template.replaceAll(/@([A-Z_]+)@/g, (_, name: string) => {
     const value = values[name];
     if (value === undefined) throw new SvcError('internal', `a template asks for ${name}, which nobody knows`);

@@ -22,7 +22,7 @@ export interface ServiceSubject {
 
 /** Throws `usage` and `refused` if the project can have no service. */
 export function serviceOf({ project, scope, env }: ServiceSubject): Service {
-  const facts = (name: string): ServiceFacts => factsOf({ project, name, env });
+  const facts = (name: string): ServiceFacts => serviceFacts({ project, name, env });
   if (process.platform === 'darwin') {
     if (scope === 'user')
       throw new SvcError('usage', '--user is for systemd: a launch agent is always its own', {
@@ -63,7 +63,8 @@ export function serviceOf({ project, scope, env }: ServiceSubject): Service {
 /** Seconds between the end of a drain and the process manager's kill. */
 const STOP_MARGIN_SECONDS = 7;
 
-function factsOf({
+/** Throws `refused` where a service could not start or not write there. */
+export function serviceFacts({
   project,
   name,
   env,

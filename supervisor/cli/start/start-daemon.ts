@@ -7,6 +7,8 @@
 //                   it.
 //   START-DAEMON-3  Secrets go through a pipe, and the daemon's environment holds none. Schemas mark which variables are secret;
 //                   those in keys of the project's own plugins are taken for secrets.
+//   START-DAEMON-4  An exchange of code that was cut is finished first: it may have moved the configuration, and this command too. Then the svc
+//                   of the code that lies here starts the host.
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -24,6 +26,7 @@ import { findStaying, liveWorker, type RunningProject } from '../connect/control
 import { judgedByDaemon } from '../connect/running-configuration.ts';
 import { DAEMON_STOPPED, goneProcess, type WaitResult, waitForReady } from '../connect/wait-for-ready.ts';
 import { lastLines, nextStep } from '../output/status-text.ts';
+import { finishCut, isCodeCut, runAs } from '../release/hand-over.ts';
 import { refuseSecondOwner } from './second-owner.ts';
 import { loadTasks, programFiles } from './worker-entry.ts';
 
@@ -38,6 +41,8 @@ export async function startDaemon(
   project: string,
   timeoutMs: number = READY_MS,
 ): Promise<ExitCode> {
+  if (isCodeCut(project) && (await findStaying(project)) === undefined)
+    return startBehindSwitch(context, project, timeoutMs);
   const { checkProject } = await loadTasks(context);
   let loaded: LoadedConfig;
   let secretVariables: readonly string[];
@@ -70,6 +75,14 @@ export async function startDaemon(
   const holder = result.status?.owner === 'daemon' ? undefined : liveWorker(project);
   if (holder !== undefined && holder.owner !== 'daemon') throw ranElsewhere(holder); // started at the same moment
   return tell(context, { project, result, already: false, since });
+}
+
+/** START-DAEMON-4. */
+async function startBehindSwitch(context: CommandContext, project: string, timeoutMs: number): Promise<ExitCode> {
+  const { cli } = await finishCut(project);
+  context.print.note(`the exchange of code that was cut is finished`);
+  if (cli === undefined) return startDaemon(context, project, timeoutMs);
+  return runAs(cli, ['runtime', 'start', '--daemon', '--timeout', String(timeoutMs / 1_000)], { project, context });
 }
 
 /** The error with which the worker has refused the configuration. */

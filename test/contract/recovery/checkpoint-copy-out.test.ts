@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { checkpointFolder } from '../../../shared/recovery/layout.ts';
 import { readManifest } from '../../../shared/recovery/manifest.ts';
-import { copyOut, removeCopies } from '../../../worker/recovery/checkpoint/copy-out.ts';
+import { copyOut, removeCopies, removeUnfinished } from '../../../worker/recovery/checkpoint/copy-out.ts';
 import { makeStopped } from '../../../worker/recovery/checkpoint/make-stopped.ts';
 import { pruneStored } from '../../../worker/recovery/checkpoint/remove-checkpoints.ts';
 import { stoppedProject } from '../../support/recovery/stopped-project.ts';
@@ -31,6 +31,36 @@ describe('a copy on another disk', () => {
         readFileSync(join(to, 'c2', path)),
         readFileSync(join(checkpointFolder(project.path, 'c2'), path)),
       );
+  });
+
+  it('takes away what a kill has left of an earlier copy, and leaves what another project may be writing', async (t) => {
+    const [project, other] = [stoppedProject(t), stoppedProject(t)];
+    other.store({ project_id: 'p-2' });
+    const [to, shared] = [otherDisk(t), otherDisk(t)];
+    for (const name of ['c1', 'c7', 'c8', 'c9']) mkdirSync(join(to, `${name}.part`, 'project'), { recursive: true });
+    writeFileSync(join(to, 'c7.part', 'project-id'), 'p-1');
+    writeFileSync(join(to, 'c9.part', 'project-id'), 'p-9');
+    const first = await project.make();
+    cpSync(checkpointFolder(project.path, first), join(to, 'c6.part'), { recursive: true });
+    cpSync(checkpointFolder(other.path, await other.make()), join(to, 'c5.part'), { recursive: true });
+    for (const folder of [to, shared]) {
+      mkdirSync(join(folder, 'files'));
+      writeFileSync(join(folder, 'files', `${'0'.repeat(64)}.tmp`), 'half a file');
+    }
+
+    for (const folder of [to, shared]) await copyOut({ project: project.path, to: folder, name: first });
+
+    assert.deepEqual(readdirSync(to).sort(), ['c1', 'c5.part', 'c9.part', 'files']);
+    assert.deepEqual(readdirSync(join(to, 'files')), [`${'0'.repeat(64)}.tmp`, project.media]);
+    assert.deepEqual(
+      [readdirSync(shared).sort(), readdirSync(join(shared, 'files'))],
+      [['c1', 'files'], [project.media]],
+    );
+    assert.deepEqual(readManifest(join(to, 'c1')), readManifest(checkpointFolder(project.path, first)));
+    assert.ok(!readdirSync(join(to, 'c1')).includes('project-id'));
+    await removeUnfinished({ to, project: 'p-9' });
+    await removeUnfinished({ to: join(to, 'unmounted'), project: 'p-9' });
+    assert.deepEqual(readdirSync(to).sort(), ['c1', 'c5.part', 'files']);
   });
 
   it('goes with its checkpoint; one that was never here stays', async (t) => {

@@ -21,17 +21,22 @@ const states = ({ paths }: StoppedProject, table: 'inbox' | 'outbox') =>
     rowsOf(paths.database, `SELECT id, state FROM ${table} ORDER BY id`) as (readonly [string, string])[],
   );
 
-const storeOpen = ({ paths }: StoppedProject): void =>
-  withDatabase(paths.database, (database) => {
+/** With an event, as a host stores them. */
+function storeOpen(project: StoppedProject): void {
+  withDatabase(project.paths.database, (database) => {
     insert(database, 'inbox', item('parked'));
     insert(database, 'outbox', send('waiting'));
   });
+  project.store({ stored: 'open' });
+}
 
-const storeFailed = ({ paths }: StoppedProject): void =>
-  withDatabase(paths.database, (database) => {
+function storeFailed(project: StoppedProject): void {
+  withDatabase(project.paths.database, (database) => {
     insert(database, 'outbox', send('dead', { state: 'dead', done_at: 9, code: 'x' }));
     insert(database, 'outbox', send('unknown', { state: 'unknown', done_at: 9 }));
   });
+  project.store({ stored: 'failed' });
+}
 
 const RETENTION = "DELETE FROM inbox WHERE id = 'parked'; DELETE FROM outbox WHERE id = 'waiting'";
 
@@ -113,6 +118,49 @@ describe('open work that the replaced state had, and retention removed there', (
     const along = await bring(project, 'c1');
 
     assert.deepEqual([along?.endedItems, along?.endedSends], [1, 1]);
+    assert.deepEqual(states(project, 'inbox'), { parked: 'done' });
+    assert.deepEqual(states(project, 'outbox'), { waiting: 'sent' });
+  });
+
+  it('has ended in the timeline of the checkpoint, also after a restore and its undo', async (t) => {
+    const project = stoppedProject(t);
+    storeOpen(project);
+    await project.make();
+    change(project, RETENTION);
+    await bring(project, 'c1');
+    await bring(project);
+
+    await bring(project, 'c1');
+
+    assert.deepEqual(states(project, 'inbox'), { parked: 'done' });
+    assert.deepEqual(states(project, 'outbox'), { waiting: 'sent' });
+  });
+
+  it('has ended after the restore with which it came along, and the undo', async (t) => {
+    const project = await withOlder(t);
+    storeOpen(project);
+    await bring(project, 'c1');
+    assert.deepEqual(states(project, 'inbox'), { parked: 'received' });
+    change(project, RETENTION);
+
+    const along = await bring(project);
+
+    assert.deepEqual([along?.endedItems, along?.endedSends], [1, 1]);
+    assert.deepEqual(states(project, 'inbox'), { parked: 'done' });
+    assert.deepEqual(states(project, 'outbox'), { waiting: 'sent' });
+  });
+
+  it('has ended where an older checkpoint is restored after a newer one', async (t) => {
+    const project = stoppedProject(t);
+    storeOpen(project);
+    await project.make();
+    change(project, RETENTION);
+    project.store({ fact: 'later' });
+    await project.make();
+    await bring(project, 'c2');
+
+    await bring(project, 'c1');
+
     assert.deepEqual(states(project, 'inbox'), { parked: 'done' });
     assert.deepEqual(states(project, 'outbox'), { waiting: 'sent' });
   });

@@ -1,9 +1,19 @@
 // The exchange of code on real files: what belongs to a version moves, and nothing else.
 import assert from 'node:assert/strict';
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { refuseUnmovable, switchCode } from '../../../worker/recovery/release/switch-code.ts';
+import { decideSwitch, finishSwitch } from '../../../shared/recovery/switch.ts';
+import { codeRenames, refuseUnmovable, switchCode } from '../../../worker/recovery/release/switch-code.ts';
 import { type Cleanup, type TemporaryProjectOptions, temporaryProject } from '../../support/temporary-project.ts';
 
 function versions(t: Cleanup, options: TemporaryProjectOptions = {}) {
@@ -58,6 +68,34 @@ describe('an exchange of code', () => {
       [],
     );
     assert.equal(existsSync(join(of.aside, 'bot.sqlite.js')), true);
+  });
+
+  it('leaves what stays in a folder of code at its path, wherever it is cut', (t) => {
+    const staying = ['src/notes.txt', 'src/uploads', 'old/state.json'];
+    const renames = 3 + 6 + 5;
+    for (let cut = 0; cut <= renames; cut += 1) {
+      const { path, of } = versions(t);
+      for (const folder of ['src/uploads', 'old']) mkdirSync(join(path, folder), { recursive: true });
+      for (const name of ['src/main.js', 'src/notes.txt', 'src/uploads/a.png', 'old/state.json'])
+        writeFileSync(join(path, name), 'old');
+      mkdirSync(join(of.comes, 'src'));
+      writeFileSync(join(of.comes, 'src/main.js'), 'new');
+      const plan = codeRenames({ ...of, staying });
+      decideSwitch(path, { purpose: 'release', names: {}, ...plan });
+      for (const { from, to } of plan.renames.slice(0, cut)) renameSync(join(path, from), join(path, to));
+
+      finishSwitch(path);
+
+      assert.equal(plan.renames.length, renames);
+      assert.deepEqual(
+        ['src/main.js', 'src/notes.txt', 'src/uploads/a.png', 'old/state.json'].map((name) =>
+          readFileSync(join(path, name), 'utf8'),
+        ),
+        ['new', 'old', 'old', 'old'],
+      );
+      assert.equal(readFileSync(join(of.aside, 'src/main.js'), 'utf8'), 'old');
+      assert.equal(existsSync(of.comes), false);
+    }
   });
 
   it('is refused before anything is touched: no project comes, or the database lies among the code', (t) => {

@@ -48,10 +48,10 @@ for (const store of STORES)
     it('moves without the words that were erased', async (t) => {
       let room = await teamRoom(t, { store });
       await fill(room);
-      const { core, workroom, journal } = room;
+      const { core, workroom, journal, files } = room;
       const command = { id: 'erase-1', cause: null };
       await erase(
-        { core, workroom, journal: erasableOf(journal, core.reader), actor: OPERATOR, command },
+        { core, workroom, journal: erasableOf(journal, { core, ...files }), actor: OPERATOR, command },
         { item: 'web-1' },
       );
       for (const to of [other(store), store]) {

@@ -31,9 +31,9 @@ async function fill(room: Room): Promise<void> {
   }
 }
 
-const erased = ({ core, workroom, journal }: Room, id: string) =>
+const erased = ({ core, workroom, journal, files }: Room, id: string) =>
   erase(
-    { core, workroom, journal: erasableOf(journal, core.reader), actor: OPERATOR, command: { id, cause: null } },
+    { core, workroom, journal: erasableOf(journal, { core, ...files }), actor: OPERATOR, command: { id, cause: null } },
     { item: 'web-1' },
   );
 

@@ -1,7 +1,7 @@
 // Words of people are erased for good: from the journal, the catalog and the bytes of the files. The chain holds.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { sql } from '../../../worker/database/statement.ts';
 import type { WorkroomEventsTable } from '../../../worker/database/tables.ts';
@@ -11,7 +11,16 @@ import { segmentName } from '../../../worker/workroom/files/record.ts';
 import { scrub } from '../../../worker/workroom/journal/scrub.ts';
 import { readItem, readView } from '../../../worker/workroom/read-catalog.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
-import { OPERATOR, person, type Room, STORES, teamRoom, withFile } from '../../support/workroom/room.ts';
+import {
+  OPERATOR,
+  openRoom,
+  person,
+  type Room,
+  type RoomOptions,
+  STORES,
+  teamRoom,
+  withFile,
+} from '../../support/workroom/room.ts';
 
 const [ann, bob] = [person('ann'), person('bob')];
 const TITLE = 'Flat of Xavier Quince';
@@ -28,12 +37,12 @@ async function fill(room: Room): Promise<void> {
 }
 
 let erasures = 0;
-const erased = ({ core, workroom, journal }: Room, target: ErasedTarget) =>
+const erased = ({ core, workroom, journal, files }: Room, target: ErasedTarget) =>
   erase(
     {
       core,
       workroom,
-      journal: erasableOf(journal, core.reader),
+      journal: erasableOf(journal, { core, ...files }),
       actor: OPERATOR,
       command: { id: `erase-${++erasures}`, cause: null },
     },
@@ -45,7 +54,8 @@ function bytesOf({ file, files: { folder, catalogFile }, journal }: Room): strin
   withFile(file, (database) => database.pragma('wal_checkpoint(TRUNCATE)'));
   const inFiles =
     journal.store === 'file' ? [catalogFile, ...readdirSync(folder).map((name) => join(folder, name))] : [];
-  return [file, `${file}-wal`, ...inFiles].map((path) => readFileSync(path, 'latin1')).join('');
+  const log = existsSync(`${file}-wal`) ? [`${file}-wal`] : [];
+  return [file, ...log, ...inFiles].map((path) => readFileSync(path, 'latin1')).join('');
 }
 
 /** Small, so that the words lie in many segments. */
@@ -53,7 +63,8 @@ const SEALED_BYTES = 1_500;
 
 for (const store of STORES)
   describe(`erasing words in the ${store} store`, () => {
-    const roomOf = (t: Cleanup): Promise<Room> => teamRoom(t, { store, sealedBytes: SEALED_BYTES });
+    const roomOf = (t: Cleanup, more: RoomOptions = {}): Promise<Room> =>
+      teamRoom(t, { store, sealedBytes: SEALED_BYTES, ...more });
 
     it('of an item takes them from journal, catalog and file, and the proof holds', async (t) => {
       const room = await roomOf(t);
@@ -113,6 +124,37 @@ for (const store of STORES)
       assert.ok(bytes.includes('noted by ann'));
       assert.deepEqual(await erased(room, { member: 'bob' }), { streams: 0, events: 0 });
     });
+
+    for (const cut of ['before', 'after'] as const)
+      it(`of a member is ended by the same command after a kill ${cut} the commit of its second unit`, async (t) => {
+        let where: typeof cut | undefined;
+        const room = await roomOf(t, { cut: () => where });
+        const items = 120; // three units
+        for (let item = 1; item <= items; item += 1) {
+          await room.do(ann, { kind: 'new', board: 'web', title: `Item ${item}` });
+          await room.do(bob, { kind: 'comment', item: `web-${item}`, text: `${SECRET} ${item}` });
+        }
+        const commit = room.workroom.store.bind(room.workroom);
+        let units = 0;
+        room.workroom.store = (storing) => {
+          units += 1;
+          if (units === 2) where = cut;
+          return commit(storing);
+        };
+        await assert.rejects(erased(room, { member: 'bob' }), /cut/);
+        where = undefined;
+        await room.journal.settled(); // a filer of this process would go on beside the next one
+        room.kill();
+        assert.ok(bytesOf(room).includes(SECRET));
+
+        const again = await openRoom(t, { store, path: dirname(dirname(room.file)), sealedBytes: SEALED_BYTES });
+        assert.deepEqual(again.verify().faults, []);
+        const left = cut === 'before' ? 70 : 20;
+        assert.deepEqual(await erased(again, { member: 'bob' }), { streams: left, events: left });
+        assert.deepEqual(again.verify().faults, []);
+        assert.ok(!bytesOf(again).includes(SECRET));
+        assert.deepEqual(await erased(again, { member: 'bob' }), { streams: 0, events: 0 });
+      });
 
     it('is told by an event that names the numbers, and nothing else explains a missing text', async (t) => {
       const room = await roomOf(t);

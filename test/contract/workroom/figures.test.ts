@@ -45,14 +45,15 @@ async function fire(room: Room, item: string): Promise<void> {
 }
 
 describe('figures of the Workroom', () => {
-  it('count items by board and state as a scan does', async (t) => {
+  it('count items by board and state as a scan does, and 0 where there is none', async (t) => {
     const room = await teamRoom(t);
     await fill(room);
     await room.do(OPERATOR, { kind: 'board.add', board: 'ops', name: 'Operations' });
     const { items } = await new Figures(room.core, { ...room, source: room.journal, begin: 0 }).read(undefined);
 
-    assert.deepEqual(sorted(items), sorted(counted(room)));
-    assert.equal(items.length, 7);
+    const some = items.filter(({ count }) => count > 0);
+    assert.deepEqual(sorted(some), sorted(counted(room)));
+    assert.deepEqual([some.length, items.length], [7, 14]);
   });
 
   it('tell how long a board is blocked, and what is overdue while its blocker is open', async (t) => {

@@ -113,6 +113,33 @@ describe('missed due times', () => {
     assert.deepEqual(found(made), [missed(at('12:10'), at('12:10'), 1), run(at('12:20'))]);
   });
 
+  it('of run_all wait for the end of a pause that begins between two of them', async (t) => {
+    let starts = Number.NEGATIVE_INFINITY;
+    const first = await jobsHost(t, {
+      jobs: [
+        entry('tea', { every: '10m', from: '2026-01-01T12:00Z', missed: 'run_all', overlap: 'queue', within: '2h' }),
+      ],
+      async atPoint(name, host) {
+        if (name !== 'job_stored') return;
+        starts += 1;
+        if (starts === 2) await host.engine.gate.set({ state: 'paused', mode: 'park' }, 'test');
+      },
+    });
+    starts = 0;
+    const paused = await down(first, 45 * MINUTE);
+    const dues = (): readonly number[] => found(paused).map(({ due }) => due);
+    assert.deepEqual(dues(), [at('12:10'), at('12:20')]);
+    await paused.host.advance(20 * MINUTE);
+    assert.deepEqual(dues(), [at('12:10'), at('12:20')]);
+    await paused.host.engine.gate.set({ state: 'open' }, 'test');
+    await paused.host.advance(2 * SECOND);
+
+    assert.deepEqual(
+      found(paused),
+      ['12:10', '12:20', '12:30', '12:40', '12:50', '13:00'].map((time) => run(at(time))),
+    );
+  });
+
   it('of `at`: one in the past runs late once, and one that ran never again', async (t) => {
     const first = await jobsHost(t, {
       jobs: [entry('a', { at: '2026-01-01T11:30' }), entry('b', { at: '2026-01-01T10:00' })],

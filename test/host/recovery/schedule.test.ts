@@ -168,6 +168,29 @@ describe('the schedule of checkpoints', () => {
     assert.deepEqual(readdirSync(project.paths.replacedDir), []);
   });
 
+  it('shows the age of the project while none was made, and none was rehearsed', async (t) => {
+    const { to, host } = await scheduled(t, { everyHours: 0 }, BEGIN - 30 * HOUR);
+    const ages = async (): Promise<unknown> => {
+      const { ageSeconds, verifiedSeconds } = (await host.figures()) ?? {};
+      return [ageSeconds, verifiedSeconds];
+    };
+
+    assert.deepEqual(await ages(), [108_000, 108_000]);
+    await to('2026-01-10T13:00:00Z');
+    assert.deepEqual(await ages(), [111_600, 111_600]);
+  });
+
+  it('removes what a kill has cut of a copy on another disk', async (t) => {
+    const copyTo = mkdtempSync(join(tmpdir(), 'svc-copies-'));
+    t.after(() => rmSync(copyTo, { recursive: true, force: true }));
+    const { to } = await scheduled(t, { everyHours: 0, copyTo });
+    mkdirSync(join(copyTo, 'c3.part', 'project'), { recursive: true });
+
+    await to('2026-01-10T12:02:00Z');
+
+    assert.deepEqual(readdirSync(copyTo), []);
+  });
+
   it('tries again after an hour where one failed, and counts the failure', async (t) => {
     const { to, names, events, project, host } = await scheduled(t, { everyHours: 6 }, BEGIN - 48 * HOUR);
     project.write('notes.md', `the token is ${project.token}`);
@@ -183,7 +206,7 @@ describe('the schedule of checkpoints', () => {
     await to('2026-01-10T13:01:02Z');
 
     assert.deepEqual(names(), ['c2']);
-    assert.equal(host.figures().failures.get('refused'), 1);
+    assert.equal((await host.figures())?.failures.get('refused'), 1);
   });
 
   it('prunes by the configuration, and copies to another disk', async (t) => {

@@ -313,9 +313,8 @@ describe('svc doctor --edge', { concurrency: 3 }, () => {
     const started = await svc(['runtime', 'start', '--daemon'], { cwd: project.path });
     assert.equal(started.code, 0, started.stderr);
 
-    const { stdout } = await svc(['doctor', '--edge', project.url, '--only', EDGE_IDS.join(','), '--json'], {
-      cwd: project.path,
-    });
+    const args = ['doctor', '--edge', project.url, '--idle', '1', '--only', EDGE_IDS.join(','), '--json'];
+    const { stdout } = await svc(args, { cwd: project.path });
 
     assert.deepEqual(
       JSON.parse(stdout).checks.map(({ id, status }: { id: string; status: string }) => `${id} ${status}`),

@@ -80,7 +80,7 @@ const KNOWN: Readonly<Record<string, Step>> = {
   'svc release rollback --yes': { before: releaseIn('observing') },
   'svc release status': {},
   'svc release history': {},
-  'node .svc/releases/r7/previous/node_modules/svc/dist/cli.js checkpoint restore --finish': {
+  'node .svc/releases/r7/previous/node_modules/svc/dist/cli.js release start': {
     before: releaseIn('started'),
   },
 };

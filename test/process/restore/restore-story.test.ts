@@ -99,6 +99,7 @@ describe('a restore of a whole host', { timeout: 600_000 }, () => {
     assert.deepEqual(plan.comesAlong, {
       received: 1,
       waitingSends: 0,
+      waitingTasks: 0,
       ids: 1,
       endedItems: 0,
       endedSends: 0,

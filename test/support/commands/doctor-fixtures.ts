@@ -158,6 +158,11 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
     chmodSync(paths.stateDir, 0o700);
   },
   'release.open': (project) => oldRelease(project),
+  'deploy.current': ({ write }) =>
+    write(
+      'deploy/systemd/svc@.socket',
+      '# svc 0.0.1, deploy/systemd/svc@.socket 000000000000: svc deploy init writes it\n',
+    ),
   // A file of 8 EiB without blocks: no disk has room for a copy of it.
   'checkpoint.room': ({ write, paths }) => {
     write('.svc/data.sqlite', '');
@@ -187,6 +192,11 @@ export const FIXTURES: Readonly<Record<string, Breaks>> = {
       response.flushHeaders(); // and not an event: they are kept back
     }),
   'edge.websocket': (_project, t) => proxy(t, ({ response }) => void response.writeHead(400).end()),
+  'edge.forwarded': (_project, t) => proxy(t, ({ response }) => void response.end('{"address":"192.0.2.77"}')),
+  'edge.idle': async (_project, t) => {
+    const { args = [] } = await proxy(t, ({ response }) => void response.end('event: svc.hello\ndata: {}\n\n'));
+    return { args: [...args, '--idle', '1'] };
+  },
   'edge.cache': (_project, t) => proxy(t, ({ response }) => void response.writeHead(200, { age: '17' }).end('{}')),
   'edge.clock': (_project, t) =>
     proxy(t, ({ response }) => void response.writeHead(200, { date: 'Thu, 01 Jan 2026 00:00:00 GMT' }).end('{}')),

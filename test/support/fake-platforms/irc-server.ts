@@ -45,10 +45,13 @@ export class FakeIrcServer {
 
   async listen(t: Cleanup): Promise<void> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    t.after(() => {
-      for (const socket of this.#sockets) socket.destroy();
-      this.#server.close();
-    });
+    t.after(() => this.cut());
+  }
+
+  /** Every connection ends, and none is taken any more. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
   }
 
   get port(): number {

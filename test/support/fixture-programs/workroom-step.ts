@@ -19,9 +19,10 @@ if (step === 'convert') {
   await convert({ core: room.core, folder, catalogFile, reminding: SETTINGS }, to as JournalStore);
   room.kill();
 } else if (step === 'erase') {
-  const { core, workroom, journal } = room;
+  const { core, workroom, files } = room;
   const command = { id: 'erase-1', cause: null };
-  await erase({ core, workroom, journal: erasableOf(journal, core.reader), actor: OPERATOR, command }, { item: from });
+  const journal = erasableOf(room.journal, { core, ...files });
+  await erase({ core, workroom, journal, actor: OPERATOR, command }, { item: from });
   await room.close();
 } else {
   await room.do(OPERATOR, { kind: 'board.add', board: 'web', name: 'Web site' }, 'board');

@@ -14,6 +14,7 @@ import type { EventGateway } from '../../../worker/http/api/events-api.ts';
 import type { HostApi } from '../../../worker/http/api/host-api.ts';
 import type { ItemStore } from '../../../worker/http/api/items-api.ts';
 import { ACCEPTANCE_FACTS } from '../recovery/acceptance-facts.ts';
+import { fakeAlerts } from './fake-alerts.ts';
 import { fakeJobs } from './fake-jobs.ts';
 import { FAKE_RELEASES, fakeCheckpoints } from './fake-recovery.ts';
 import { fakeWorkroom } from './fake-workroom.ts';
@@ -233,6 +234,7 @@ export function fakeHostPort({
         return WAITING_TASK;
       },
     },
+    alerts: fakeAlerts(calls),
     jobs: fakeJobs(calls),
     checkpoints: fakeCheckpoints(calls),
     releases: FAKE_RELEASES,

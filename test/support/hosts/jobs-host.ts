@@ -16,6 +16,8 @@ export interface JobsHostOptions extends HostOptions {
   readonly jobs?: readonly Readonly<Record<string, unknown>>[];
   /** The process is killed at this pass of a point, once. */
   readonly killAt?: { readonly point: string; readonly pass: number };
+  /** Called at each pass of a point. */
+  readonly atPoint?: (name: string, host: EngineHost) => Promise<void>;
 }
 
 export interface LedgerRow {
@@ -87,7 +89,7 @@ export async function jobsHost(t: Test, options: JobsHostOptions = {}): Promise<
     point(name, host) {
       if (name === options.killAt?.point) passes += 1;
       if (options.killAt === undefined || name !== options.killAt.point || passes !== options.killAt.pass)
-        return undefined;
+        return options.atPoint?.(name, host);
       isKilled = true;
       host.kill();
       killed(host);

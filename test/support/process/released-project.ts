@@ -1,6 +1,16 @@
 // A project in git whose svc is a package of its own, so that npm installs it and a release exchanges it: two versions of its code, A and B.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,18 +34,49 @@ export interface ReleasedProject {
   git(...args: readonly string[]): string;
 }
 
-/** Writes each message that it handles into a file that no release moves, and counts them in its state. */
-export const plugin = (version: string, more = ''): string => `import { appendFileSync } from 'node:fs';
-import { definePlugin } from 'svc';
+/** Writes each message that it handles into a file that no release moves. `more` is part of its setup, `then` ends its handler. */
+export const plugin = (version: string, more = '', then = ''): string => `import { appendFileSync } from 'node:fs';
+import { definePlugin, giveUp } from 'svc';
 export default definePlugin({ name: 'book', setup(p) {
   ${more}
   p.on('message', {}, (ctx, message) => {
     appendFileSync('data/handled', '${version} ' + message.text + '\\n');
+    ${then}
   });
 } });
 `;
 
-export async function releasedProject(t: Cleanup, { b }: { readonly b: string }): Promise<ReleasedProject> {
+/** What `plugin` has handled, in order: version and text. */
+export const handledBy = ({ project }: Pick<ReleasedProject, 'project'>): readonly string[] =>
+  existsSync(join(project.path, 'data/handled')) ? project.read('data/handled').split('\n').slice(0, -1) : [];
+
+/** Adds a job over HTTP, as somebody may while ingress is paused. */
+export async function putJob({ url, project }: ReleasedProject, id: string): Promise<void> {
+  const say = { to: { endpoint: 'webhook~shop', conversation: 'room' }, text: id };
+  const response = await fetch(`${url}/api/jobs/${id}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${project.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ cron: '0 16 * * *', do: { say } }),
+  });
+  if (!response.ok) throw new Error(`job ${id} was answered ${response.status}: ${await response.text()}`);
+}
+
+/** Number of the migration that a newer svc has, and that no other one opens. */
+export const BREAKING_SCHEMA = 9_000;
+const BREAKING = `{id:${BREAKING_SCHEMA},name:"${BREAKING_SCHEMA}-shades",breaking:!0,statements:["ALTER TABLE inbox ADD COLUMN shade TEXT NOT NULL DEFAULT 'plain'"]}`;
+const MIGRATIONS = /\bMIGRATIONS ?= ?\[[\w$, \n]+(?=\])/;
+
+export interface ReleasedOptions {
+  /** Code of the plugin in B. */
+  readonly b: string;
+  /** The svc of B has a migration more, which breaks: the svc of A opens no database that has it. */
+  readonly breaksSchema?: boolean;
+}
+
+export async function releasedProject(
+  t: Cleanup,
+  { b, breaksSchema = false }: ReleasedOptions,
+): Promise<ReleasedProject> {
   const { url, ...project } = await portProject(t, {
     keys: {
       plugins: {
@@ -76,6 +117,7 @@ export async function releasedProject(t: Cleanup, { b }: { readonly b: string })
   };
   const first = commit('A');
   project.write('book.mjs', b);
+  if (breaksSchema) addBreakingMigration(join(path, 'vendor', 'svc', 'dist'));
   project.write(
     'package.json',
     JSON.stringify({ name: 'shop', version: '2.0.0', dependencies: { svc: 'file:vendor/svc' } }),
@@ -116,6 +158,7 @@ function installable(folder: string): void {
     recursive: true,
     filter: (path) => !NOT_COPIED.test(path),
   });
+  cpSync(join(REPOSITORY, 'deploy'), join(folder, 'deploy'), { recursive: true });
   const { name, version, type, exports, bin, engines } = JSON.parse(
     readFileSync(join(REPOSITORY, 'package.json'), 'utf8'),
   ) as Record<string, unknown>;
@@ -129,4 +172,18 @@ function linkPackages(folder: string): void {
   const packages = join(REPOSITORY, 'node_modules');
   for (const name of readdirSync(packages).filter((one) => !one.startsWith('.')))
     symlinkSync(join(packages, name), join(folder, name), 'dir');
+}
+
+/** In each bundle that has the list of migrations. */
+function addBreakingMigration(dist: string): void {
+  const files = readdirSync(dist)
+    .filter((name) => /\.[cm]?js$/.test(name))
+    .map((name) => join(dist, name))
+    .filter((file) => MIGRATIONS.test(readFileSync(file, 'utf8')));
+  if (files.length === 0) throw new Error('no bundle has the list of migrations');
+  for (const file of files)
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace(MIGRATIONS, (list) => `${list},${BREAKING}`),
+    );
 }

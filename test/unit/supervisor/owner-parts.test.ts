@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { identify, isAlive } from '../../../shared/process/process-identity.ts';
 import type { RestartOwner } from '../../../worker/database/writer-lock.ts';
@@ -65,6 +65,22 @@ describe('OwnerWindow', () => {
 
     assert.equal(existsSync(restartWindow), false);
     assert.equal(start(5).verdict.kind, 'room');
+  });
+
+  it('is not counted in a container beside a host that has the state: the window is that host’s (OWNERWINDOW-2)', (t) => {
+    const { start, restartWindow } = startsUnder(t, 'container');
+    for (const at of [0, 1, 2, 3]) start(at);
+    const before = readFileSync(restartWindow, 'utf8');
+    const paths = { stateDir: dirname(restartWindow), restartWindow };
+
+    for (let at = 4; at < 20; at += 1) {
+      const window = new OwnerWindow({ paths, owner: 'container', now: () => at, isTaken: () => true });
+      window.note();
+      assert.equal(window.verdict(LIMITS).kind, 'room');
+      window.empty();
+    }
+
+    assert.equal(readFileSync(restartWindow, 'utf8'), before);
   });
 
   it('keeps none for owners that have a limit of their own (OWNERWINDOW-3)', (t) => {

@@ -4,9 +4,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, write
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { checkStateFolder, ensureStateFolder } from '../../../shared/files/state-folder.ts';
+import { checkStateFolder, ensureStateFolder, volumeNote } from '../../../shared/files/state-folder.ts';
 import { formatLogLine, isAtLeast } from '../../../shared/log/log-line.ts';
-import { bootId, identify, isAlive } from '../../../shared/process/process-identity.ts';
+import { bootId, identify, isAlive, isElsewhere } from '../../../shared/process/process-identity.ts';
 import { Sqlite } from '../../../shared/sqlite.ts';
 import { tableText } from '../../../supervisor/cli/output/printer.ts';
 import { restartOwner } from '../../../worker/process/owner/restart-owner.ts';
@@ -67,11 +67,13 @@ describe('restartOwner', () => {
 
   it('takes a child of the first process for that of a container only where that ends with it (RESTART-OWNER-1)', () => {
     const under = (comm: string, children = '500 600', ...files: string[]) =>
+      below({ KUBERNETES_SERVICE_HOST: 'x' }, comm, children, ...files);
+    const below = (environment: Record<string, string>, comm: string, children: string, ...files: string[]) =>
       restartOwner({
         supervised: false,
         pid: 500,
         ppid: 1,
-        environment: files.length > 0 ? {} : { KUBERNETES_SERVICE_HOST: 'x' },
+        environment: files.length > 0 ? {} : environment,
         exists: (path) => files.includes(path),
         read: (path) => (path === '/proc/1/comm' ? `${comm}\n` : children),
       });
@@ -79,6 +81,8 @@ describe('restartOwner', () => {
     for (const init of ['tini', 'dumb-init', 'docker-init', 'catatonit', 'podman-init', 'npm start'])
       assert.equal(under(init), 'container', init);
     assert.equal(under('tini', '500', '/.dockerenv'), 'container');
+    assert.equal(below({ container: 'podman' }, 'podman-init', '500'), 'container', 'read-only: no file tells');
+    assert.equal(below({}, 'podman-init', '500'), 'foreground');
     assert.equal(under('tini', ''), 'container', 'a kernel without the list of children');
     assert.equal(under('s6-svscan', '20 500'), 'container', 'it starts each of its children again');
     assert.equal(under('tini', '20 500'), 'foreground', 'a shell that has ended left it behind');
@@ -130,11 +134,45 @@ describe('the state folder', () => {
 
     for (const name of ['link', 'file'])
       assert.throws(() => checkStateFolder(join(folder, name)), { code: 'state_dir_unsafe' });
-    assert.equal(process.getuid?.() === 0 ? checkStateFolder(real, 4242).uid : 0, 0);
+    assert.equal(process.getuid?.() === 0 ? checkStateFolder(real, { uid: 4242 }).uid : 0, 0);
   });
 });
 
+describe('the state folder on a mount point', () => {
+  // Folders of root that every machine has: /usr is 0755, /tmp is 1777.
+  const pod = { uid: 4242, groups: [10_001, statSync('/usr').gid], parentDevice: -1 };
+
+  it('may be listed by others where it is root’s with our group, and that is noted (STATE-FOLDER-1)', (t) => {
+    const stat = checkStateFolder('/usr', pod);
+    const path = join(folderOf(t), '.svc');
+
+    assert.match(volumeNote('/usr', stat) ?? '', /\/usr is a mounted volume that others may list \(mode 755\)/);
+    assert.equal(volumeNote(path, ensureStateFolder(path)), undefined);
+  });
+
+  for (const [what, path, change] of [
+    ['of the file system above it', '/usr', { parentDevice: statSync('/usr').dev }],
+    ['with a group of others', '/usr', { groups: [4242] }],
+    ['into which others may write', '/tmp', { groups: [statSync('/tmp').gid] }],
+  ] as const)
+    it(`is refused as one ${what} (STATE-FOLDER-1)`, () => {
+      assert.throws(() => checkStateFolder(path, { ...pod, ...change }), {
+        code: 'state_dir_unsafe',
+        message: /is open to others/,
+      });
+    });
+});
+
 describe('process identity', () => {
+  it('is of no process here where the pid is of another container', () => {
+    const identity = identify(process.pid);
+
+    assert.ok(identity !== undefined);
+    assert.equal(isElsewhere(identity), false);
+    assert.equal(isAlive({ ...identity, namespace: 'pid:[1]' }), process.platform !== 'linux');
+    assert.equal(isElsewhere({ namespace: 'pid:[1]' }), process.platform === 'linux');
+  });
+
   it('knows this process, and not another one of its number', () => {
     const identity = identify(process.pid);
 

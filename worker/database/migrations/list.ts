@@ -15,6 +15,7 @@ import { workroom } from './0013-workroom.ts';
 import { workroomFiles } from './0014-workroom-files.ts';
 import { restores } from './0015-restores.ts';
 import { acceptances } from './0016-acceptances.ts';
+import { alerts } from './0017-alerts.ts';
 
 export interface Migration {
   /** Consecutive from 1. */
@@ -42,4 +43,5 @@ export const MIGRATIONS: readonly Migration[] = [
   workroomFiles,
   restores,
   acceptances,
+  alerts,
 ];

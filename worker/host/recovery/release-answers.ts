@@ -27,8 +27,9 @@ export function shownRelease(
 
 export function recordFor({ record }: StoredRelease, texts: boolean): Pick<Release, 'record'> {
   if (record === undefined) return {};
-  const { verdict: _shown, steps, results, source, ...rest } = record;
-  if (texts) return { record: { ...rest, source, steps, results } };
+  const { verdict: _shown, steps, results, source, rollback, ...rest } = record;
+  const taken = rollback === undefined ? {} : { rollback };
+  if (texts) return { record: { ...rest, source, steps, results, ...taken } };
   return {
     record: {
       ...rest,

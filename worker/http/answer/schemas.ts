@@ -2,6 +2,14 @@
 // Loaded with the first body or document, because TypeBox is slow to load. Type imports cost nothing.
 import type { Static } from 'typebox';
 import { acceptanceAskSchema, acceptanceSchema } from '../../../shared/api/acceptance.ts';
+import {
+  alertSilenceSchema,
+  alertsSchema,
+  alertTestedSchema,
+  alertTestSchema,
+  alertUnsilenceSchema,
+  silenceSchema,
+} from '../../../shared/api/alert.ts';
 import { chatMessagesSchema, chatPressSchema, chatSaySchema, chatTakenSchema } from '../../../shared/api/chat.ts';
 import {
   checkpointBegunSchema,
@@ -66,6 +74,12 @@ export const schemas = {
   Acceptance: acceptanceSchema,
   AcceptanceAsk: acceptanceAskSchema,
   Accepted: acceptedSchema,
+  AlertSilence: silenceSchema,
+  AlertSilenceAsk: alertSilenceSchema,
+  Alerts: alertsSchema,
+  AlertTestAsk: alertTestSchema,
+  AlertTested: alertTestedSchema,
+  AlertUnsilenceAsk: alertUnsilenceSchema,
   BulkDrop: bulkDropSchema,
   BulkReplay: bulkReplaySchema,
   BulkResult: bulkResultSchema,

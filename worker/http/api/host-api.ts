@@ -2,6 +2,7 @@
 // Errors for clients are thrown as SvcError, whose code determines status and title.
 import type { IdempotencyStore } from '../answer/kept-answer.ts';
 import type { AcceptanceApi } from './acceptance-api.ts';
+import type { AlertsApi } from './alerts-api.ts';
 import type { HttpSettings } from './caller.ts';
 import type { ChatApi } from './chat-api.ts';
 import type { CheckpointsApi } from './checkpoints-api.ts';
@@ -30,6 +31,7 @@ export interface HostApi {
   readonly checkpoints: CheckpointsApi;
   readonly releases: ReleasesApi;
   readonly acceptance: AcceptanceApi;
+  readonly alerts: AlertsApi;
   readonly webhooks: WebhookControl;
   readonly tasks: TaskControl;
   readonly events: EventGateway;

@@ -4,6 +4,7 @@ import { capabilityForDemo } from '../../../shared/identifiers.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { readDateTime } from '../../../shared/time/date-time.ts';
 import { integerOf } from '../request/query-check.ts';
+import { contextOf } from '../request/request-context.ts';
 import { type QueryField, route } from './route.ts';
 import { servingFor } from './serving.ts';
 
@@ -24,13 +25,17 @@ export const diagnosticRoutes = [
     method: 'POST',
     path: '/api/system/echo',
     scope: 'full',
-    summary: 'What arrived of a body: `svc doctor --edge` finds a proxy that changes it',
+    summary: 'What arrived of a body, and from which address: `svc doctor --edge` finds a proxy that changes it',
     raw: true,
     changes: true,
     answers: { 200: 'Echo' },
-    handle: ({ bytes }) => ({
+    handle: ({ bytes, request }) => ({
       status: 200,
-      json: { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') },
+      json: {
+        bytes: bytes.length,
+        sha256: createHash('sha256').update(bytes).digest('hex'),
+        address: contextOf(request).address,
+      },
     }),
   }),
   route({

@@ -7,6 +7,7 @@
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { StaticFiles } from '../answer/static-files.ts';
 import type { HostApi } from '../api/host-api.ts';
+import { alertRoutes } from './alerts.ts';
 import { chatRoutes } from './chat.ts';
 import { diagnosticRoutes } from './diagnostics.ts';
 import { endpointRoutes } from './endpoints.ts';
@@ -45,6 +46,7 @@ export const ROUTES: readonly Route[] = [
   ...checkpointRoutes,
   ...releaseRoutes,
   ...acceptanceRoutes,
+  ...alertRoutes,
   ...chatRoutes,
   ...webhookRoutes,
   ...fileRoutes,

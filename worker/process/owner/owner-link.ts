@@ -10,7 +10,7 @@ import { StateWatch } from '../../../shared/files/state-watch.ts';
 import type { Log } from '../../../shared/log/logger.ts';
 import { EXIT, type ExitCode } from '../../../shared/process/exit-codes.ts';
 import { coerceError } from '../../../shared/svc-error.ts';
-import type { RestartOwner } from '../../database/writer-lock.ts';
+import { isWriterLocked, type RestartOwner } from '../../database/writer-lock.ts';
 import type { App } from '../../host/app-options.ts';
 import { ServiceLog, type ServiceLogLimits } from '../service-log.ts';
 import { type ReadinessTeller, tellReadiness } from '../worker-status.ts';
@@ -21,7 +21,7 @@ import { ownerStop, restartOwner } from './restart-owner.ts';
 export interface OwnerLinkOptions {
   readonly supervised: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly paths: Pick<ProjectPaths, 'stateDir' | 'restartWindow' | 'serviceLog'>;
+  readonly paths: Pick<ProjectPaths, 'stateDir' | 'restartWindow' | 'serviceLog' | 'writerLock'>;
   readonly log: Log['logger'];
   /** Requests a drain that ends with exit code 0. */
   readonly stop: (reason: string) => void;
@@ -48,7 +48,7 @@ export class OwnerLink {
     this.stopCommand = ownerStop({ owner: this.owner, environment });
     this.#log = log;
     this.#notifier = ownerNotifier({ environment: supervised ? {} : environment, log });
-    this.#window = new OwnerWindow({ paths, owner: this.owner });
+    this.#window = new OwnerWindow({ paths, owner: this.owner, isTaken: () => isWriterLocked(paths) });
     this.#serviceLog = new ServiceLog({ file: paths.serviceLog, log });
   }
 

@@ -5,6 +5,7 @@
 //                  counts too, because launchd would retry for ever.
 //   OWNERWINDOW-2  In a container, such a start waits without a port until the oldest start leaves the window. An exit would only cause
 //                  another start.
+//                  A start beside a host that holds the writer lock (a second pod on one volume) is not counted: the window is that host's.
 //   OWNERWINDOW-3  A requested stop empties the window. Other owners have their own limit, and no window is kept for them.
 import { existsSync, rmSync } from 'node:fs';
 import { stableJson, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
@@ -25,6 +26,8 @@ export const DEFAULT_WINDOW: WindowLimits = { restarts: 5, windowSeconds: 120 };
 export interface OwnerWindowOptions {
   readonly paths: Pick<ProjectPaths, 'stateDir' | 'restartWindow'>;
   readonly owner: RestartOwner;
+  /** Whether another process has the state, whose window this is. */
+  readonly isTaken?: () => boolean;
   /** Monotonic milliseconds since boot. */
   readonly now?: () => number;
 }
@@ -54,6 +57,7 @@ export class OwnerWindow {
     const { paths, owner } = this.#options;
     if ((owner !== 'launchd' && owner !== 'container') || this.#noted !== undefined || !existsSync(paths.stateDir))
       return;
+    if (owner === 'container' && this.#options.isTaken?.() === true) return;
     this.#noted = this.#now();
     this.#write([...this.#starts(), this.#noted].slice(-MOST_STARTS));
   }

@@ -1,10 +1,11 @@
 // Copies checkpoints to a folder on another disk (`recovery.copyTo`): the folder of each, and the stored files that they share.
 //
-//   COPY-OUT-1  A copy has its name once every part was read back from there with the digest of the manifest. A kill leaves `.part`, made anew.
+//   COPY-OUT-1  A copy has its name once every part was read back from there with the digest of the manifest. A kill leaves `.part`, which the next
+//               copy and the next start remove. What names another project stays: its copy may be under way.
 //   COPY-OUT-2  What is removed here is removed there. A checkpoint that was never here stays: it may be of a host that was restored elsewhere.
 //   COPY-OUT-3  A name is no identity: another project and a machine set up anew count from c1 too. A copy with another `id` is neither replaced nor removed.
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
@@ -35,10 +36,14 @@ export async function copyOut({ project, to, name }: CopyOutOptions): Promise<vo
   try {
     if (!(await stat(to)).isDirectory()) throw new Error('it is no folder');
     refuseOther(target, manifest);
+    await removeUnfinished({ to, project: manifest.project });
     await rm(part, { recursive: true, force: true });
     await mkdir(join(to, SHARED_FILES), { recursive: true, mode: 0o700 });
+    await mkdir(part, { mode: 0o700 });
+    await writeFile(join(part, OWNER), manifest.project);
     for (const { path, sha256 } of [...manifest.parts, await ofManifest(folder)])
       await copyPart({ path, sha256 }, { project, folder, to, part });
+    await rm(join(part, OWNER));
     await syncFolders(part);
     await rm(target, { recursive: true, force: true });
     await rename(part, target);
@@ -50,6 +55,33 @@ export async function copyOut({ project, to, name }: CopyOutOptions): Promise<vo
       cause: error,
       hint: 'mount the disk of recovery.copyTo, or free space there; the checkpoint itself was made',
     });
+  }
+}
+
+/** In a copy that is not whole yet: the id of its project. */
+const OWNER = 'project-id';
+
+/** Removes what kills have left of this project. Nothing where the folder is missing. */
+export async function removeUnfinished({ to, project }: { readonly to: string; readonly project: string }) {
+  let isShared = false;
+  for (const name of (await readdir(to).catch(() => [])).filter((entry) => /^c\d+\.part$/.test(entry))) {
+    const owner = await ownerOf(join(to, name));
+    if (owner === undefined || owner === project) await rm(join(to, name), { recursive: true, force: true });
+    else isShared = true;
+  }
+  if (isShared) return;
+  for (const name of await readdir(join(to, SHARED_FILES)).catch(() => []))
+    if (name.endsWith('.tmp')) await rm(join(to, SHARED_FILES, name), { force: true });
+}
+
+/** Undefined: it was cut before it was noted, or while it was removed. */
+async function ownerOf(part: string): Promise<string | undefined> {
+  const noted = await readFile(join(part, OWNER), 'utf8').catch(() => undefined);
+  if (noted !== undefined) return noted;
+  try {
+    return readManifest(part).project;
+  } catch {
+    return undefined;
   }
 }
 

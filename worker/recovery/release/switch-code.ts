@@ -2,7 +2,7 @@
 //
 // Whoever calls this has stopped the host. Afterwards its own files lie in the folder of the release, so nothing more of it may be loaded.
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { readStatePlace } from '../../../shared/config/access.ts';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
 import { projectPaths, STAYING } from '../../../shared/files/paths.ts';
@@ -19,7 +19,7 @@ export interface CodeSwitch {
   /** Absolute folders: the one that the present code moves to, and the tree that comes. */
   readonly aside: string;
   readonly comes: string;
-  /** Entries of the project that are no code of either version: they stay. */
+  /** Relative paths in the project that are no code of either version: they stay there. The tree that comes has nothing at these paths. */
   readonly staying: readonly string[];
 }
 
@@ -38,6 +38,9 @@ function codeEntries(folder: string, { staying }: CodeSwitch, database: string |
     )
     .sort();
 }
+
+/** What stays inside of a folder of code. */
+const deepIn = ({ staying }: CodeSwitch): readonly string[] => staying.filter((path) => path.includes(sep));
 
 /** The database's path in the project; undefined where it lies elsewhere. */
 function databaseInside({ project, environment }: Pick<CodeSwitch, 'project' | 'environment'>): string | undefined {
@@ -63,7 +66,9 @@ export function refuseUnmovable(of: CodeSwitch): void {
       hint: 'move it to .svc or out of the project (database.filename), then begin again',
     });
   const { dev } = lstatSync(project);
-  for (const entry of codeEntries(project, of, database)) {
+  const deep = deepIn(of);
+  for (const entry of deep) refuseUnwritable(dirname(join(project, entry)));
+  for (const entry of [...codeEntries(project, of, database), ...deep]) {
     const path = join(project, entry);
     const found = lstatSync(path);
     if (found.dev !== dev)
@@ -96,9 +101,20 @@ export function codeRenames(of: CodeSwitch): {
   syncFolder(join(aside, '..'));
   const database = databaseInside(of);
   const inside = (path: string): string => relative(project, path);
+  const deep = deepIn(of);
+  for (const path of deep) makeFolder(dirname(path), comes);
+  // Into the tree that comes first, and with it to the path that they have now.
+  const stay = deep.map((path) => ({ from: path, to: inside(join(comes, path)) }));
   const left = codeEntries(project, of, database).map((entry) => ({ from: entry, to: inside(join(aside, entry)) }));
   const came = codeEntries(comes, of, database).map((entry) => ({ from: inside(join(comes, entry)), to: entry }));
-  return { renames: [...left, ...came], leftovers: [inside(comes)] };
+  return { renames: [...stay, ...left, ...came], leftovers: [inside(comes)] };
+}
+
+/** On the disk when it returns, with all folders above it. */
+function makeFolder(path: string, below: string): void {
+  mkdirSync(join(below, path), { recursive: true });
+  const parts = path.split(sep);
+  for (let depth = parts.length; depth >= 0; depth -= 1) syncFolder(join(below, ...parts.slice(0, depth)));
 }
 
 /** Throws `already_running` and `switch_pending`. */

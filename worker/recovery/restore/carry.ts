@@ -5,8 +5,12 @@
 //   CARRY-3  A send that had not gone out yet goes out, also one that was stored after the checkpoint: its item will not be handled again.
 //   CARRY-4  A row that is missing in a replaced state that came from the restored one was done or sent there, or dropped, and retention has removed it:
 //            retention removes nothing that is open, dead or unknown. Any other replaced state may never have had the row: then it stays as it is.
+//            Dead and unknown work does not come along, so of a state whose outcomes alone came along only open work has ended for certain.
 //   CARRY-5  A dead item or send changes only where an operator has changed it since.
+//   CARRY-6  A task that waits comes due, also one that was set after the checkpoint: the item that set it will not be handled again.
+//   CARRY-7  An event of a subscriber is the same one only in its own timeline: numbers are given again after a restore (`event-ids.ts`).
 import type { Statement } from '../../database/unit.ts';
+import type { Origin } from './lineage.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 /** Names of the columns of a table of the restored database. A value for any other column cannot be held there. */
@@ -24,23 +28,23 @@ export interface Fact {
 export type ItemCarry = 'nothing' | 'go_on' | 'end' | 'ended_unseen' | 'id';
 export type SendCarry = 'nothing' | 'bring' | 'go_on' | 'end' | 'ended_unseen';
 
-/** `isDescended`: the replaced state came from the restored one. */
-export function itemCarry(replaced: Fact | undefined, kept: Fact | undefined, isDescended: boolean): ItemCarry {
-  if (replaced === undefined) return missing(kept, isDescended);
+export function itemCarry(replaced: Fact | undefined, kept: Fact | undefined, origin: Origin): ItemCarry {
+  if (replaced === undefined) return missing(kept, origin);
   if (kept === undefined) return replaced.isEnded ? 'id' : 'go_on';
   return sinceKept(replaced, kept);
 }
 
-/** `isDescended`: the replaced state came from the restored one. */
-export function sendCarry(replaced: Fact | undefined, kept: Fact | undefined, isDescended: boolean): SendCarry {
-  if (replaced === undefined) return missing(kept, isDescended);
+export function sendCarry(replaced: Fact | undefined, kept: Fact | undefined, origin: Origin): SendCarry {
+  if (replaced === undefined) return missing(kept, origin);
   if (kept === undefined) return replaced.isEnded ? 'nothing' : 'bring';
   return sinceKept(replaced, kept);
 }
 
 /** CARRY-4. */
-const missing = (kept: Fact | undefined, isDescended: boolean): 'nothing' | 'ended_unseen' =>
-  isDescended && kept?.isOver === false ? 'ended_unseen' : 'nothing';
+function missing(kept: Fact | undefined, origin: Origin): 'nothing' | 'ended_unseen' {
+  if (kept === undefined || kept.isOver || origin === 'none') return 'nothing';
+  return origin === 'carried' && kept.isEnded ? 'nothing' : 'ended_unseen';
+}
 
 function sinceKept(replaced: Fact, kept: Fact): 'nothing' | 'go_on' | 'end' {
   if (kept.isEnded && replaced.changes <= kept.changes) return 'nothing';
@@ -142,19 +146,27 @@ export interface DueCarry {
   readonly statements: readonly Statement[];
   readonly gone: number;
   readonly moved: number;
-  /** Tasks that were made since. They are lost with the state of their plugin. */
-  readonly lost: number;
+  /** Tasks that were set since. */
+  readonly brought: number;
 }
 
-/** Rows of the due table: a task that is gone is gone, a cron time that has moved on has moved on. */
-export function carryDue(replaced: readonly Row[], kept: readonly Row[], columns: Columns): DueCarry {
+export interface DueStates {
+  readonly replaced: readonly Row[];
+  readonly kept: readonly Row[];
+  readonly origin: Origin;
+  /** Whether the restored state has fired this task. */
+  readonly hasFired: (row: Row) => boolean;
+}
+
+/** Rows of the due table: a task that is gone is gone, a cron time that has moved on has moved on, a task that was set since is set (CARRY-6). */
+export function carryDue({ replaced, kept, origin, hasFired }: DueStates, columns: Columns): DueCarry {
   const now = new Map(replaced.map((row) => [row['id'], row]));
   const known = new Set(kept.map(({ id }) => id));
   const statements: Statement[] = [];
   let [gone, moved] = [0, 0];
   for (const row of kept) {
     const later = now.get(row['id']);
-    const isGone = MOVES.has(row['kind']) && later === undefined;
+    const isGone = MOVES.has(row['kind']) && later === undefined && origin !== 'none';
     if (isGone) gone += 1;
     if (isGone || OF_WAITS.has(row['kind']))
       statements.push({ sql: 'DELETE FROM due WHERE id = ?', parameters: [row['id']] });
@@ -165,8 +177,9 @@ export function carryDue(replaced: readonly Row[], kept: readonly Row[], columns
       );
     }
   }
-  const lost = replaced.filter(({ id, kind }) => kind === 'task' && !known.has(id)).length;
-  return { statements, gone, moved, lost };
+  const brought = replaced.filter((row) => row['kind'] === 'task' && !known.has(row['id']) && !hasFired(row));
+  statements.push(...brought.map((row) => insert('due', row, columns)));
+  return { statements, gone, moved, brought: brought.length };
 }
 
 const isOther = (one: Row, other: Row): boolean => one['at'] !== other['at'] || one['data'] !== other['data'];

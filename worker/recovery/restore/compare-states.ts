@@ -18,6 +18,8 @@ import {
   type Row,
   sendCarry,
 } from './carry.ts';
+import { idsBetween } from './event-ids.ts';
+import { type Origin, originOf } from './lineage.ts';
 import { prepareRead, type State } from './state-reader.ts';
 
 export interface Compared {
@@ -35,7 +37,7 @@ export interface Compared {
   readonly sent: Readonly<Record<string, number>>;
   /** Dead and unknown sends of the time since. */
   readonly lostSends: number;
-  readonly tasks: { readonly gone: number; readonly moved: number; readonly lost: number };
+  readonly tasks: { readonly gone: number; readonly moved: number; readonly brought: number };
   /** Plugins whose state differs. */
   readonly plugins: number;
 }
@@ -44,8 +46,6 @@ export interface CompareOptions {
   readonly replaced: State;
   /** The database of the checkpoint, or its staged copy. */
   readonly kept: State;
-  /** Id of the checkpoint, or of the replaced state that an undo brings back. Left out: only the same timeline shows where the replaced state came from. */
-  readonly sourceId?: string | undefined;
   /** End of items and sends whose end is not known any more. */
   readonly at: number;
   /** Left out: counts alone. */
@@ -58,10 +58,11 @@ const FROM_PEOPLE: ReadonlySet<unknown> = new Set(['arrival', 'webhook']);
 export function compareStates(options: CompareOptions): Compared {
   const { replaced, kept, apply = () => {} } = options;
   const columns: Columns = (table) => kept.columns(table);
-  const isDescended = descends(options);
-  const items = compareItems({ ...options, apply, columns, isDescended });
-  const sends = compareSends({ ...options, apply, columns, isDescended });
-  const due = carryDue(replaced.all('due'), kept.all('due'), columns);
+  const origin = originOf(replaced, kept);
+  const items = compareItems({ ...options, apply, columns, origin });
+  const sends = compareSends({ ...options, apply, columns, origin });
+  const rows = { replaced: replaced.all('due'), kept: kept.all('due') };
+  const due = carryDue({ ...rows, origin, hasFired: firedIn(kept) }, columns);
   due.statements.forEach(apply);
   carryNumbers(options);
   for (const row of replaced.all('endpoints')) if (row['cursor'] !== null) apply(carryCursor(row));
@@ -69,8 +70,8 @@ export function compareStates(options: CompareOptions): Compared {
   for (const table of ADDED)
     if (table !== 'starts' && kept.has(table))
       for (const row of replaced.each(table)) carryAdded(table, row, columns).forEach(apply);
-  const { gone, moved, lost } = due;
-  return { ...items, ...sends, tasks: { gone, moved, lost }, plugins: changedPlugins(replaced, kept) };
+  const { gone, moved, brought } = due;
+  return { ...items, ...sends, tasks: { gone, moved, brought }, plugins: changedPlugins(replaced, kept) };
 }
 
 /** Numbers that never fall, and all starts: also where nothing else comes along. */
@@ -79,39 +80,29 @@ export function carryNumbers({ replaced, kept, apply = () => {} }: CompareOption
   for (const row of replaced.each('starts')) carryAdded('starts', row, (table) => kept.columns(table)).forEach(apply);
 }
 
-/**
- * Whether the replaced state came from the restored one: it went on in the same timeline, or its timeline began with a restore of that very source.
- * The newest restore alone tells: older rows may have come along from a state that was replaced.
- */
-function descends({ replaced, kept, sourceId }: CompareOptions): boolean {
-  const [now, then] = [timelineOf(replaced), timelineOf(kept)];
-  if (now.epoch === then.epoch) return now.head >= then.head;
-  if (sourceId === undefined || !replaced.has('restores')) return false;
-  const [newest] = replaced.query(
-    'SELECT source_id FROM restores ORDER BY at DESC, CAST(substr(replaced, 2) AS INTEGER) DESC LIMIT 1',
-  );
-  return newest?.['source_id'] === sourceId;
+/** Whether a state has the item of a task that came due. */
+function firedIn(state: State): (row: Row) => boolean {
+  const find = prepareRead(state, 'inbox', 'endpoint = ? AND delivery_id >= ? AND delivery_id < ?');
+  // The id of the item begins with that of the task and its time; `0` is the character behind `/`.
+  return ({ id, at, capability }) => find(capability ?? '', `${id}@${at}/`, `${id}@${at}0`) !== undefined;
 }
-
-const timelineOf = (state: State) => ({
-  epoch: state.all('meta', "key = 'epoch'")[0]?.['value'],
-  head: Number(state.all('counters', "name = 'event'")[0]?.['value'] ?? 0),
-});
 
 interface Comparing extends CompareOptions {
   readonly apply: (statement: Statement) => void;
   readonly columns: Columns;
-  readonly isDescended: boolean;
+  readonly origin: Origin;
 }
 
-function compareItems({ replaced, kept, at, apply, columns, isDescended }: Comparing) {
+function compareItems({ replaced, kept, at, apply, columns, origin }: Comparing) {
   let [handled, ids, received, endedItems] = [0, 0, 0, 0];
   const find = prepareRead(kept, 'inbox', 'endpoint = ? AND delivery_id = ?');
   const there = prepareRead(replaced, 'inbox', 'endpoint = ? AND delivery_id = ?');
+  const [idHere, idThere] = [idsBetween(replaced, kept), idsBetween(kept, replaced)];
   const left = kept.all('inbox', "state <> 'done'");
-  for (const row of replaced.each('inbox')) {
+  for (const found of replaced.each('inbox')) {
+    const row: Row = { ...found, delivery_id: idHere(found) };
     const own = find(row['endpoint'], row['delivery_id']);
-    const carry = itemCarry(factOf(row), own && factOf(own), isDescended);
+    const carry = itemCarry(factOf(row), own && factOf(own), origin);
     if (carry === 'nothing' || carry === 'ended_unseen') continue;
     if (carry === 'id') ids += 1;
     else if (carry === 'end') endedItems += 1;
@@ -123,15 +114,15 @@ function compareItems({ replaced, kept, at, apply, columns, isDescended }: Compa
     carryItem(carry, item, { kept: own && String(own['id']), columns }).forEach(apply);
   }
   for (const row of left) {
-    if (there(row['endpoint'], row['delivery_id']) !== undefined) continue;
-    if (itemCarry(undefined, factOf(row), isDescended) !== 'ended_unseen') continue;
+    if (there(row['endpoint'], idThere(row)) !== undefined) continue;
+    if (itemCarry(undefined, factOf(row), origin) !== 'ended_unseen') continue;
     endedItems += 1;
     apply(endUnseenItem(String(row['id']), at));
   }
   return { handled, ids, received, endedItems };
 }
 
-function compareSends({ replaced, kept, at, apply, columns, isDescended }: Comparing) {
+function compareSends({ replaced, kept, at, apply, columns, origin }: Comparing) {
   let [endedSends, waitingSends, lostSends] = [0, 0, 0];
   const sent: Record<string, number> = {};
   const find = prepareRead(kept, 'outbox', 'key = ?');
@@ -139,7 +130,7 @@ function compareSends({ replaced, kept, at, apply, columns, isDescended }: Compa
   const left = kept.all('outbox', "state <> 'sent'");
   for (const row of replaced.each('outbox')) {
     const own = find(row['key']);
-    const carry = sendCarry(factOf(row), own && factOf(own), isDescended);
+    const carry = sendCarry(factOf(row), own && factOf(own), origin);
     const endpoint = String(row['endpoint']);
     if (row['state'] === 'sent' && own?.['state'] !== 'sent') sent[endpoint] = (sent[endpoint] ?? 0) + 1;
     else if (own === undefined && carry === 'nothing') lostSends += 1;
@@ -149,7 +140,7 @@ function compareSends({ replaced, kept, at, apply, columns, isDescended }: Compa
     apply(carrySend(carry, row, { kept: own && String(own['id']), columns }));
   }
   for (const row of left) {
-    if (there(row['key']) !== undefined || sendCarry(undefined, factOf(row), isDescended) !== 'ended_unseen') continue;
+    if (there(row['key']) !== undefined || sendCarry(undefined, factOf(row), origin) !== 'ended_unseen') continue;
     endedSends += 1;
     apply(endUnseenSend(String(row['id']), at));
   }

@@ -2,16 +2,18 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { LostWork } from '../../../shared/api/checkpoint.ts';
 import { stableJson } from '../../../shared/files/atomic-file.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { CHECKPOINT_FILES } from '../../../shared/recovery/layout.ts';
 import { type Level, storedCheckpoint } from '../../../shared/recovery/stored-checkpoints.ts';
+import type { Database } from '../../../shared/sqlite.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import { openReadOnly } from '../../database/sqlite/connection.ts';
 import { readStoredSchema } from '../../database/stored-schema.ts';
 import { type Compared, compareStates } from './compare-states.ts';
 import type { Places } from './places.ts';
-import type { Source } from './source.ts';
+import { damagedDatabase, isSound, type Source } from './source.ts';
 import { type State, stateOf } from './state-reader.ts';
 
 export interface RestorePlan {
@@ -31,20 +33,14 @@ export interface RestorePlan {
   readonly isLockfileSame: boolean | null;
   /** Secrets whose value differs from the one at the time; null: nobody can tell. */
   readonly secrets: readonly string[] | null;
-  readonly lost: {
-    readonly events: number;
-    readonly handled: number;
-    readonly plugins: number;
-    readonly journal: { readonly from: number; readonly to: number } | null;
-    readonly jobs: number;
-    readonly tasks: number;
-    readonly sends: number;
-  } | null;
+  readonly lost: LostWork | null;
   readonly notUndone: { readonly sends: Readonly<Record<string, number>> } | null;
   /** Null: nothing comes along. */
   readonly comesAlong: {
     readonly received: number;
     readonly waitingSends: number;
+    /** Tasks that were set since. */
+    readonly waitingTasks: number;
     readonly ids: number;
     readonly endedItems: number;
     readonly endedSends: number;
@@ -92,7 +88,8 @@ export function openPresent({ database, databaseFile: file }: Places, isAlone: b
   const none = (unreadable?: string): Present => ({ state: undefined, unreadable, close() {} });
   if (!existsSync(file) && !existsSync(`${file}-wal`)) return none();
   const schema = readStoredSchema(database);
-  if (schema.state === 'refused') return none(schema.reason.message);
+  // A newer svc has written it. It is only read, by the names that this svc knows: what came in since must not be lost with a rollback.
+  if (schema.state === 'refused' && schema.reason.code !== 'schema_newer') return none(schema.reason.message);
   if (schema.state === 'absent') return none('the database is empty');
   const made = ['-wal', '-shm'].map((suffix) => `${file}${suffix}`).filter((path) => !existsSync(path));
   try {
@@ -119,12 +116,13 @@ function readable(state: State, close: () => void): Present {
   }
 }
 
-/** Throws `checkpoint_foreign`, and what the source throws. */
+/** Throws `checkpoint_foreign`, `checkpoint_damaged`, and what the source throws. */
 export function planRestore(options: PlanOptions, present: Present): RestorePlan {
-  const { source } = options;
-  const file = join(source.folder, CHECKPOINT_FILES.database);
-  const opened = openSource(file, source);
+  const { source, places } = options;
+  let opened: Database | undefined;
   try {
+    // A replaced state may have a WAL beside it: it is read as SQLite reads it.
+    opened = openReadOnly(join(source.folder, CHECKPOINT_FILES.database));
     const kept = stateOf(opened);
     const past = factsOf(kept);
     const now = present.state === undefined ? null : factsOf(present.state);
@@ -133,20 +131,11 @@ export function planRestore(options: PlanOptions, present: Present): RestorePlan
         hint: 'restore it into an empty folder with this configuration; the projects are told apart by the id in their databases',
       });
     return plan(options, { kept, past, now, present });
-  } finally {
-    opened.close();
-  }
-}
-
-/** A replaced state may have a WAL beside it: it is read as SQLite reads it. */
-function openSource(file: string, { name }: Source) {
-  try {
-    return openReadOnly(file);
   } catch (error) {
-    throw new SvcError('checkpoint_damaged', `the database of ${name} cannot be opened: ${messageOf(error)}`, {
-      cause: error,
-      hint: '`svc checkpoint list` names the newest one that was rehearsed',
-    });
+    if (error instanceof SvcError && opened !== undefined) throw error;
+    throw damagedDatabase({ ...source, project: places.project }, error);
+  } finally {
+    opened?.close();
   }
 }
 
@@ -177,7 +166,10 @@ function plan(options: PlanOptions, { kept, past, now, present }: Facts): Restor
     isConfigSame: isSame(projectPaths(places.project).config, manifest?.config.sha256),
     isLockfileSame: isSame(projectPaths(places.project).lockfile, manifest?.lockfile?.sha256),
     secrets: options.secrets ?? null,
-    lost: compared === undefined || now === null ? null : lostOf(compared, { past, now, jobs }),
+    lost:
+      compared === undefined || now === null || present.state === undefined
+        ? null
+        : lostOf(compared, { past, now, jobs, isCarried, accounts: changedAccounts(present.state, kept) }),
     notUndone: compared === undefined ? null : { sends: compared.sent },
     comesAlong: isCarried ? alongOf(compared) : null,
     open: isCarried ? null : openIn(kept),
@@ -187,34 +179,49 @@ function plan(options: PlanOptions, { kept, past, now, present }: Facts): Restor
 }
 
 function compare(
-  { now: at, source }: PlanOptions,
+  { now: at }: PlanOptions,
   kept: State,
   { state, unreadable }: Present,
 ): readonly [Compared | undefined, string | undefined] {
   if (state === undefined) return [undefined, unreadable];
   try {
-    return [compareStates({ replaced: state, kept, sourceId: source.id, at }), undefined];
+    return [compareStates({ replaced: state, kept, at }), undefined];
   } catch (error) {
+    if (!isSound(kept.database)) throw error; // the source is at fault, and not the present state
     return [undefined, messageOf(error)];
   }
 }
 
 const lostOf = (
   { handled, plugins, tasks, lostSends }: Compared,
-  { past, now, jobs }: { readonly past: StateFacts; readonly now: StateFacts; readonly jobs: number },
-): NonNullable<RestorePlan['lost']> => ({
+  {
+    past,
+    now,
+    jobs,
+    isCarried,
+    accounts,
+  }: {
+    readonly past: StateFacts;
+    readonly now: StateFacts;
+    readonly jobs: number;
+    readonly isCarried: boolean;
+    readonly accounts: number;
+  },
+): LostWork => ({
   events: past.epoch === now.epoch ? Math.max(0, now.head - past.head) : now.head,
   handled,
   plugins,
   journal: now.journal > past.journal ? { from: past.journal + 1, to: now.journal } : null,
   jobs,
-  tasks: tasks.lost,
+  tasks: isCarried ? 0 : tasks.brought,
   sends: lostSends,
+  accounts,
 });
 
 const alongOf = ({ received, waitingSends, ids, endedItems, endedSends, tasks }: Compared) => ({
   received,
   waitingSends,
+  waitingTasks: tasks.brought,
   ids,
   endedItems,
   endedSends,
@@ -238,6 +245,14 @@ export function factsOf(state: State): StateFacts {
     project: meta.get('project_id') ?? '',
     journal: Number(head?.['seq'] ?? 0),
   };
+}
+
+/** Accounts that were enabled or disabled since: that is of the checkpoint. */
+function changedAccounts(replaced: State, kept: State): number {
+  const enabled = (state: State): ReadonlyMap<unknown, unknown> =>
+    new Map(state.all('endpoints', 'enabled IS NOT NULL').map((row) => [row['endpoint'], row['enabled']]));
+  const [now, then] = [enabled(replaced), enabled(kept)];
+  return [...new Set([...now.keys(), ...then.keys()])].filter((name) => now.get(name) !== then.get(name)).length;
 }
 
 /** Jobs that were added, changed or removed since. A file that cannot be parsed counts as one. */

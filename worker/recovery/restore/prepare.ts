@@ -8,6 +8,7 @@ import type { Statement } from '../../database/unit.ts';
 import { pausedState } from '../../ingress/stored-pause.ts';
 import { withoutCarry } from './carry.ts';
 import { type Compared, carryNumbers, compareStates } from './compare-states.ts';
+import { writeLineage } from './lineage.ts';
 import { type State, stateOf } from './state-reader.ts';
 
 export interface PrepareOptions {
@@ -36,7 +37,7 @@ export function prepareDatabase(options: PrepareOptions): Compared | undefined {
   try {
     migrate(database, now);
     database.exec('BEGIN IMMEDIATE');
-    compared = change(database, options);
+    compared = changeState(database, options);
     database.exec('COMMIT');
     database.pragma('journal_mode = DELETE'); // one file; a start turns the WAL on again
   } finally {
@@ -46,20 +47,22 @@ export function prepareDatabase(options: PrepareOptions): Compared | undefined {
   return compared;
 }
 
-function change(database: Database, options: PrepareOptions): Compared | undefined {
+/** In the transaction of the caller. */
+export function changeState(database: Database, options: Omit<PrepareOptions, 'file'>): Compared | undefined {
   const { replaced, carry, open, now, entry } = options;
   const apply = applier(database);
   const kept = stateOf(database);
   let compared: Compared | undefined;
   if (replaced !== undefined && carry) {
     carryNumbers({ replaced, kept, at: now, apply });
-    compared = compareStates({ replaced, kept, sourceId: entry.sourceId, at: now, apply });
+    compared = compareStates({ replaced, kept, at: now, apply });
   } else {
     if (replaced !== undefined) carryNumbers({ replaced, kept, at: now, apply });
     withoutCarry(open, now).forEach(apply);
   }
   const reason = `${entry.purpose} of ${entry.source}`;
   for (const statement of pausedState({ at: now, by: 'restore', reason })) apply(statement);
+  apply(writeLineage(kept, carry ? replaced : undefined));
   apply({ sql: "DELETE FROM meta WHERE key = 'file_born'", parameters: [] });
   apply({
     sql: "INSERT INTO meta (key, value) VALUES ('epoch', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",

@@ -19,6 +19,7 @@ import { refusePendingSwitch } from '../../../shared/recovery/pending-switch.ts'
 import { decideSwitch, finishSwitch, type Rename, type Switch } from '../../../shared/recovery/switch.ts';
 import type { Database } from '../../../shared/sqlite.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
+import { openReadOnly } from '../../database/sqlite/connection.ts';
 import { lockForSwitch, lockWriter } from '../../database/writer-lock.ts';
 import { type CodeSwitch, codeRenames } from '../release/switch-code.ts';
 import { changedSecrets } from './changed-secrets.ts';
@@ -26,7 +27,7 @@ import type { Compared } from './compare-states.ts';
 import { type Places, placesOf, switchPath } from './places.ts';
 import { openPresent, planRestore, type RestorePlan } from './plan.ts';
 import { carriedOf, prepareDatabase } from './prepare.ts';
-import { checkpointSource, REPLACED_RECORD, type Source, undoSource } from './source.ts';
+import { checkpointSource, damagedDatabase, isSound, REPLACED_RECORD, type Source, undoSource } from './source.ts';
 import { moveMedia, refuseWithoutRoom, sizeOf, stage } from './stage.ts';
 import type { State } from './state-reader.ts';
 
@@ -192,14 +193,31 @@ function prepare(
   const { purpose, name, id: sourceId } = source;
   const entry = { purpose, source: name, sourceId, replaced, lost };
   const file = join(places.staging, CHECKPOINT_FILES.database);
+  const folder = source.folder;
+  // The parts of a replaced state have no digest that would tell.
+  if (purpose === 'undo' && !isWhole(file))
+    throw damagedDatabase({ project, name, folder }, 'SQLite finds faults in its pages');
   try {
     return prepareDatabase({ file, replaced: state, carry, open, now, entry });
   } catch (error) {
     if (error instanceof SvcError) throw error;
+    if (!isWhole(file)) throw damagedDatabase({ project, name, folder }, error);
     throw new SvcError('refused', `the state of ${name} cannot be prepared: ${messageOf(error)}`, {
       cause: error,
       hint: `nothing was changed in ${project}; \`--no-carry\` restores without the outcomes of the present state`,
     });
+  }
+}
+
+function isWhole(file: string): boolean {
+  let database: Database | undefined;
+  try {
+    database = openReadOnly(file);
+    return isSound(database);
+  } catch {
+    return false;
+  } finally {
+    database?.close();
   }
 }
 

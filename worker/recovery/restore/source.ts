@@ -6,7 +6,8 @@ import { projectPaths } from '../../../shared/files/paths.ts';
 import { CHECKPOINT_FILES, CHECKPOINT_NAME, checkpointFolder, SHARED_FILES } from '../../../shared/recovery/layout.ts';
 import { type Manifest, readManifest } from '../../../shared/recovery/manifest.ts';
 import { storedCheckpoints } from '../../../shared/recovery/stored-checkpoints.ts';
-import { SvcError } from '../../../shared/svc-error.ts';
+import type { Database } from '../../../shared/sqlite.ts';
+import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import { refuseNewer } from '../../database/migrate.ts';
 
 export interface SourcePart {
@@ -92,17 +93,41 @@ const isOfState = (path: string): boolean =>
   path === CHECKPOINT_FILES.jobs ||
   JOURNAL_PART.test(path);
 
-/** The error of a part that is missing or wrong; it names the newest checkpoint that was rehearsed. */
+/** The error of a part that is missing or wrong, of a checkpoint or of a replaced state; it names the newest checkpoint that was rehearsed. */
 export function damaged(
   { project, name }: { readonly project: string; readonly name: string },
   why: string,
   cause?: unknown,
 ): SvcError {
   const good = storedCheckpoints(project).find((one) => one.level === 'rehearsed' && one.name !== name);
-  return new SvcError('checkpoint_damaged', `checkpoint ${name} is damaged: ${why}`, {
+  const what = CHECKPOINT_NAME.test(name) ? 'checkpoint' : 'the replaced state';
+  return new SvcError('checkpoint_damaged', `${what} ${name} is damaged: ${why}`, {
     cause,
-    hint: good === undefined ? 'no other one was rehearsed; svc checkpoint list' : `${good.name} was rehearsed`,
+    hint:
+      good === undefined
+        ? 'no other checkpoint was rehearsed; svc checkpoint list'
+        : `${good.name} was rehearsed: svc checkpoint restore ${good.name}`,
   });
+}
+
+/** The error of a database in `folder` that SQLite cannot read, or that is none of svc. */
+export const damagedDatabase = (
+  of: { readonly project: string; readonly name: string; readonly folder: string },
+  error: unknown,
+): SvcError =>
+  damaged(
+    of,
+    `${join(of.folder, CHECKPOINT_FILES.database)} is not the database that svc copied there (${messageOf(error)})`,
+    error,
+  );
+
+/** Whether SQLite finds no fault in it. Reads the whole file. */
+export function isSound(database: Database): boolean {
+  try {
+    return database.pragma('quick_check(1)', { simple: true }) === 'ok';
+  } catch {
+    return false;
+  }
 }
 
 /** Stands beside the files of a replaced state. */

@@ -13,6 +13,7 @@ import { type Manifest, readManifest } from '../../../shared/recovery/manifest.t
 import type { Verification } from '../../../shared/recovery/stored-checkpoints.ts';
 import { coerceError } from '../../../shared/svc-error.ts';
 import { VERSION } from '../../../shared/version.ts';
+import { MIGRATIONS } from '../../database/migrations/list.ts';
 import type { OnceReport } from '../../runtime/once-types.ts';
 import { databaseFaults } from './database.ts';
 import { jobsFaults, withoutTarget } from './jobs.ts';
@@ -58,6 +59,7 @@ export async function verifyCheckpoint(
     ...(found.faults.some(({ isDamage }) => isDamage === true) ? { isDamaged: true } : {}),
     ms: Math.round(performance.now() - startedAt),
     svc: VERSION,
+    ...(found.level === 'rehearsed' ? { schema: MIGRATIONS.at(-1)?.id ?? 0 } : {}),
     faults: found.faults.map(({ part, message, remedy }) => `${part}: ${message}. ${sentence(remedy)}`),
   };
   writeFileAtomic(verificationFile(project, name), stableJson(result));

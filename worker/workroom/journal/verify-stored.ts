@@ -11,7 +11,7 @@ import { openReadOnly } from '../../database/sqlite/connection.ts';
 import type { WorkroomEventsTable } from '../../database/tables.ts';
 import { projectOf } from '../files/open-files.ts';
 import type { Head } from '../read-catalog.ts';
-import { type HiddenEvent, JournalCheck, type Verified } from './verify.ts';
+import { type HiddenEvent, JournalCheck, type Verified, type Verifying } from './verify.ts';
 import { type FilesBeside, verifyDatabase, verifyFiles } from './verify-database.ts';
 
 export type VerifyOptions = { readonly expect?: Head | undefined } & (
@@ -67,6 +67,8 @@ interface ExportHead {
   readonly version: number;
   readonly project: string;
   readonly head: Head;
+  /** The board whose events it shows; null: all. */
+  readonly board?: string | null;
 }
 
 /** Lines as `svc workroom export` writes them: a head, then an event each. */
@@ -84,10 +86,10 @@ async function verifyExport(file: string, expect: Head | undefined): Promise<Ver
   return check.endWithoutCatalog();
 }
 
-function headOf(value: unknown, file: string): { readonly projectId: string; readonly head: Head } {
-  const { svc, version, project, head } = value as ExportHead;
+function headOf(value: unknown, file: string): Pick<Verifying, 'projectId' | 'head' | 'isWhole'> {
+  const { svc, version, project, head, board = null } = value as ExportHead;
   if (svc !== 'workroom-export' || version !== 1 || typeof project !== 'string') throw notAnExport(file, 1);
-  return { projectId: project, head };
+  return { projectId: project, head, isWhole: board === null };
 }
 
 function parsed(text: string, { file, line }: { readonly file: string; readonly line: number }): unknown {

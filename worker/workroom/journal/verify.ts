@@ -15,6 +15,7 @@ import { chainHash, digestOf, hashBeforeFirst, quoted, type SealedText, textDige
  * - `truncated`: the journal ends before its head
  * - `text_changed`: the words of an event are not those that were hashed
  * - `text_missing`: words are gone, and no `text.erased` of their stream says so
+ * - `hidden`: of an event in an export of the whole journal only the digest is there
  * - `catalog_differs`: what is shown is not the fold of the journal (all columns but `next_at`, which settings decide, and `quarantined`)
  */
 export type FaultKind =
@@ -25,6 +26,7 @@ export type FaultKind =
   | 'truncated'
   | 'text_changed'
   | 'text_missing'
+  | 'hidden'
   | 'catalog_differs';
 
 export interface JournalFault {
@@ -36,6 +38,14 @@ export interface JournalFault {
 export interface Verified {
   readonly head: Head;
   readonly faults: readonly JournalFault[];
+  /** Events of an export of which only the digest is there: their content was not checked. Undefined for a journal, which has none. */
+  readonly hidden?: readonly SeqRange[];
+}
+
+/** Numbers of events, both ends included. */
+export interface SeqRange {
+  readonly from: number;
+  readonly to: number;
 }
 
 export interface Verifying {
@@ -44,6 +54,8 @@ export interface Verifying {
   readonly head: Head | undefined;
   /** The host goes on meanwhile: rows of the catalog that are newer than the head are left out. */
   readonly isMoving?: boolean;
+  /** An export that leaves nothing out. */
+  readonly isWhole?: boolean;
   /** A head that somebody noted earlier. */
   readonly expect?: Head | undefined;
   /** Called with the folds after this event: what a catalog of that moment shows. */
@@ -101,6 +113,7 @@ export class JournalCheck {
   readonly #lastItems = new Map<string, number>();
   /** Events without their words, until a `text.erased` of their stream names them. */
   readonly #withoutWords = new Map<number, string>();
+  readonly #hidden: { from: number; to: number }[] = [];
   /** Last release of each stream. */
   readonly releases = new Map<string, number>();
   /** Undefined behind an event that cannot be read. */
@@ -208,7 +221,7 @@ export class JournalCheck {
   /** For an export, which has no catalog. */
   endWithoutCatalog(): Verified {
     this.#streams.clear();
-    return this.end();
+    return { ...this.end(), hidden: this.#hidden };
   }
 
   end(): Verified {
@@ -238,7 +251,7 @@ export class JournalCheck {
     if (row.seq !== at) {
       this.#fault('missing', at, null);
       this.#follow(row);
-      if (state === undefined) return;
+      if (state === undefined) return this.#hide(row.seq);
       state.isDamaged = true;
       return this.#place(row as WorkroomEventsTable, state);
     }
@@ -253,10 +266,17 @@ export class JournalCheck {
       if (state !== undefined) state.isDamaged = true;
     }
     this.#follow(row);
-    if (state === undefined) return;
+    if (state === undefined) return this.#hide(row.seq);
     this.#fold(row as WorkroomEventsTable, state);
     const { watch } = this.#of;
     if (watch?.seq === row.seq) watch.see(this.#folds(), row.hash);
+  }
+
+  #hide(seq: number): void {
+    const last = this.#hidden.at(-1);
+    if (last?.to === seq - 1) last.to = seq;
+    else this.#hidden.push({ from: seq, to: seq });
+    if (this.#of.isWhole === true) this.#fault('hidden', seq, null);
   }
 
   #stateOf(stream: string): StreamState {

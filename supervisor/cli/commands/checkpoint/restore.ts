@@ -1,5 +1,6 @@
 // `svc checkpoint restore`: shows the plan, asks for the name, and restores. The host is stopped.
 import { EXIT, type ExitCode } from '../../../../shared/process/exit-codes.ts';
+import { commandOf, FINISH_COMMAND } from '../../../../shared/recovery/pending-switch.ts';
 import { SvcError } from '../../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../../command.ts';
 import { findRunning } from '../../connect/control-client.ts';
@@ -124,17 +125,16 @@ function tell({ print, json }: CommandContext, restored: Awaited<ReturnType<type
   print.text('next: svc runtime start, then svc ingress resume');
 }
 
-/** After an exchange of code the step of the release goes on. */
-const NEXT: Readonly<Record<string, string>> = { release: 'release start', rollback: 'release rollback' };
-
 async function finish({ print, json }: CommandContext, project: string): Promise<ExitCode> {
   const done = await finishPending(project);
   if (json) print.json({ finished: done !== undefined, purpose: done?.purpose ?? null, names: done?.names ?? {} });
   else if (done === undefined) print.text('nothing is pending');
   else {
-    const command = NEXT[done.purpose];
-    const what = command === undefined ? done.purpose : 'exchange of code';
-    print.text(print.color.good(`the ${what} is finished; next: svc ${command ?? 'runtime start'}`));
+    // After an exchange of code the step of the release goes on.
+    const command = commandOf(done.purpose);
+    const isCode = command !== FINISH_COMMAND;
+    const [what, next] = isCode ? ['exchange of code', command] : [done.purpose, 'svc runtime start'];
+    print.text(print.color.good(`the ${what} is finished; next: ${next}`));
   }
   return EXIT.ok;
 }

@@ -87,17 +87,18 @@ async function startForeground(
 
 /** A supervisor that waits to restart its worker holds no writer lock, so the supervisor is asked as well. */
 async function refuseBesideDaemon(project: string): Promise<void> {
-  const { findRunning } = await import('../../connect/control-client.ts');
+  const { answersFromElsewhere, findRunning } = await import('../../connect/control-client.ts');
   const running = await findRunning(project);
   if (running === undefined) return;
   const { status } = running;
-  const pid = status.pid ?? status.supervisorPid;
+  const pid = answersFromElsewhere(project, running) ? null : (status.pid ?? status.supervisorPid);
+  const place = pid === null ? 'in another container' : `as pid ${pid}`;
   throw new SvcError(
     'already_running',
-    `this project is already running as pid ${pid}, started by ${status.owner} in mode ${status.mode}, ${status.state}`,
+    `this project is already running ${place}, started by ${status.owner} in mode ${status.mode}, ${status.state}`,
     {
       hint: `\`svc runtime status\` shows it, \`${status.ownerStop ?? 'svc runtime stop'}\` ends it`,
-      details: { pid, owner: status.owner },
+      details: { ...(pid === null ? {} : { pid }), owner: status.owner },
     },
   );
 }

@@ -28,8 +28,8 @@ const verify: Command = {
     const file = textOption(options, 'file');
     const expect = headOf(textOption(options, 'expect'));
     const of = file === undefined ? { project: project(), environment: env } : { file: resolve(cwd, file) };
-    const { head, faults } = await verifyWorkroom({ ...of, expect });
-    if (json) print.json({ head, faults });
+    const { head, faults, hidden } = await verifyWorkroom({ ...of, expect });
+    if (json) print.json({ head, faults, ...(hidden === undefined ? {} : { hidden }) });
     else if (faults.length === 0)
       print.text(head.seq === 0 ? 'the journal is empty' : `${head.seq} events hold, up to ${head.seq}:${head.hash}`);
     else
@@ -37,6 +37,7 @@ const verify: Command = {
         ['seq', 'stream', 'fault'],
         faults.map(({ seq, stream, fault }) => [seq === 0 ? '' : String(seq), shown(stream ?? ''), fault]),
       );
+    if (!json && hidden !== undefined && hidden.length > 0) print.text(hiddenText(hidden, head.seq));
     return faults.length === 0 ? EXIT.ok : EXIT.failed;
   },
 };
@@ -80,6 +81,14 @@ const exportIt: Command = {
 };
 
 export const commands: Command[] = [verify, exportIt];
+
+/** What an export does not show: whoever passed it on may have hidden more than other boards. */
+function hiddenText(hidden: readonly { readonly from: number; readonly to: number }[], last: number): string {
+  const count = hidden.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+  const ranges = hidden.map(({ from, to }) => (from === to ? `${from}` : `${from}-${to}`)).join(', ');
+  const isLast = hidden.at(-1)?.to === last ? ', the last event among them' : '';
+  return `of ${count} events only the digest is there, so what they say is not known${isLast}: ${ranges}`;
+}
 
 /** An event of another board, or of the team, is its digest alone. */
 function shownIn(event: RawWorkEvents['events'][number], board: string | undefined): unknown {

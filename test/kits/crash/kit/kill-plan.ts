@@ -150,4 +150,6 @@ export const IN_PROCESS: Readonly<Record<string, string>> = {
   job_ended: 'host/jobs/crash.test.ts',
   job_file: 'host/jobs/crash.test.ts',
   job_file_written: 'host/jobs/crash.test.ts',
+  'alerts.fires': 'host/alerts/told.test.ts',
+  'alerts.told': 'host/alerts/told.test.ts',
 };

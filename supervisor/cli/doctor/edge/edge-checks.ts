@@ -1,13 +1,17 @@
 // `svc doctor --edge URL`: checks that a proxy in front of the host passes everything unchanged.
 //
 //   EDGE-1  Over plain HTTP the token is sent to loopback only, unless that is allowed.
-//   EDGE-2  The checks change nothing in the host. They read the status, an echo and the start of the stream, and open and close a WebSocket.
+//   EDGE-2  The checks change nothing in the host. They read the status, echoes and the stream, and open and close a WebSocket.
 import { createHash, randomBytes } from 'node:crypto';
-import { MOST_SKEW_MS, skewMs } from '../../../shared/time/clock-skew.ts';
-import { type Check, type Edge, type Finding, fault, ok, type Subject, skip, warn } from './check.ts';
+import { MOST_SKEW_MS, skewMs } from '../../../../shared/time/clock-skew.ts';
+import { type Check, type Edge, type Finding, fault, ok, type Subject, skip, warn } from '../check.ts';
 import { ask, type EdgeAnswer, openSocket } from './edge-request.ts';
+import { forwarded } from './forwarded-check.ts';
+import { idle } from './idle-check.ts';
 
 const BODY_BYTES = 64 * 1024;
+/** Above the largest webhook of a platform (25 MB). It is only announced. */
+const LARGE_BYTES = 26 * 1024 * 1024;
 /** Shorter than the heartbeat interval of 15 s: a proxy that buffers until then is detected. */
 const FIRST_EVENT_MS = 3_000;
 
@@ -16,6 +20,8 @@ export const EDGE_CHECKS: readonly Check[] = [
   { id: 'edge.body', title: 'A body gets through byte by byte', run: withEdge(body) },
   { id: 'edge.stream', title: 'Events get through at once, and are kept in no cache', run: withEdge(stream) },
   { id: 'edge.websocket', title: 'A WebSocket gets through', run: withEdge(websocket) },
+  { id: 'edge.forwarded', title: 'No client can say which address it has', run: withEdge(forwarded) },
+  { id: 'edge.idle', title: 'A stream without events stays open (with --idle)', run: withEdge(idle) },
   { id: 'edge.cache', title: 'No answer of the interface comes from a cache', run: withEdge(cache) },
   { id: 'edge.clock', title: 'The clocks of this machine and of the proxy agree', run: withEdge(clock) },
 ];
@@ -61,13 +67,24 @@ async function body(edge: Edge): Promise<Finding> {
   if (status === 413)
     return fault(`a body of ${BODY_BYTES} bytes is refused`, 'raise the limit of the proxy: client_max_body_size 1m');
   if (status !== 200) return fault(`an echo answered with ${status}`, 'let POST and any Content-Type through');
-  const same = text.includes(createHash('sha256').update(bytes).digest('hex'));
-  return same
-    ? ok(`${BODY_BYTES} bytes arrived as they were`)
-    : fault(
-        'the body was changed: signatures of webhooks will not hold',
-        'take out what rewrites or decompresses bodies',
-      );
+  if (!text.includes(createHash('sha256').update(bytes).digest('hex')))
+    return fault(
+      'the body was changed: signatures of webhooks will not hold',
+      'take out what rewrites or decompresses bodies',
+    );
+  return (await isRefusedBeforeHost(edge))
+    ? warn(
+        `the proxy refuses a body of ${LARGE_BYTES} bytes, and webhooks of GitHub have up to 25 MB`,
+        'client_max_body_size 26m',
+      )
+    : ok(`${BODY_BYTES} bytes arrived as they were`);
+}
+
+/** The host refuses by its own limit, too, and says so in its own format. */
+async function isRefusedBeforeHost(edge: Edge): Promise<boolean> {
+  const asked = ask(edge, { method: 'POST', path: '/api/system/echo', announces: LARGE_BYTES });
+  const answer = await asked.catch(() => undefined); // a proxy may cut a body that it does not want
+  return answer?.status === 413 && !(answer.headers['content-type'] ?? '').includes('application/problem+json');
 }
 
 async function stream(edge: Edge): Promise<Finding> {

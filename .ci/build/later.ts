@@ -1,0 +1,209 @@
+// What a worker loads later: features and adapters that most hosts never use. Each is a script of its own beside that of the worker, so that a
+// start reads and keeps only what it needs. A file that both need is part of the worker alone, and the script takes it from there.
+import { basename, join, relative } from 'node:path';
+import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from 'esbuild';
+import { ROOT } from './output.ts';
+
+/** Folders that one script holds, with whatever they alone import. */
+const SCRIPTS: readonly (readonly [folder: RegExp, name: (...parts: readonly string[]) => string])[] = [
+  [/^worker\/adapters\/(?!sandbox\/)(\w+)\/index\.ts$/u, (name) => `adapter-${name}`],
+  [/^worker\/(?:workroom|plugins\/work)\//u, () => 'workroom'],
+  [/^(?:worker\/recovery|worker\/host\/recovery)\//u, () => 'recovery'],
+  [/^worker\/host\/acceptance\//u, () => 'acceptance'],
+  [/^worker\/alerts\//u, () => 'alerts'],
+];
+
+/** The script of a file that is imported later; undefined where it stays with the worker. */
+function scriptOf(file: string): string | undefined {
+  for (const [folder, name] of SCRIPTS) {
+    const parts = folder.exec(file);
+    if (parts !== null) return name(...parts.slice(1));
+  }
+  return undefined;
+}
+
+/** Entry files by script. */
+type LaterScripts = Map<string, Set<string>>;
+
+const ENTRY = 'entry';
+const BESIDE = 'beside';
+const HELD = 'held';
+/** Where the worker's script leaves the files that it holds for others. */
+const PLACE = `globalThis['svc: files that the worker holds']`;
+const LOADER = join(ROOT, 'shared/files/compiled-code.ts');
+
+/** For the worker: an `import()` of such a file becomes one from its script. */
+function importedFromBeside(scripts: LaterScripts): Plugin {
+  return {
+    name: 'imported-from-beside',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, kind, resolveDir, namespace }) => {
+        const file = relative(ROOT, join(resolveDir, path));
+        const script = kind === 'dynamic-import' && namespace !== ENTRY ? scriptOf(file) : undefined;
+        if (script === undefined) return undefined;
+        scripts.set(script, (scripts.get(script) ?? new Set()).add(file));
+        return { path: file, namespace: BESIDE };
+      });
+      onLoad({ filter: /.*/, namespace: BESIDE }, ({ path }) => ({
+        contents: `import { loadLater } from ${JSON.stringify(LOADER)};
+export const then = (done, failed) => loadLater(__filename, ${JSON.stringify(`${scriptOf(path)}.cjs`)})[${JSON.stringify(path)}]().then(done, failed);`,
+        loader: 'js',
+        resolveDir: ROOT,
+      }));
+    },
+  };
+}
+
+/** Tables of encodings that Express asks for by name, half a megabyte: nothing that svc reads needs them. */
+const ENCODINGS = 'encodings.cjs';
+
+const encodingsBeside: Plugin = {
+  name: 'encodings-beside',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\.\/encodings$/ }, ({ importer, kind }) =>
+      kind === 'require-call' && /iconv-lite[\\/]lib[\\/]index\.js$/.test(importer)
+        ? { path: `./${ENCODINGS}`, external: true }
+        : undefined,
+    );
+  },
+};
+
+/** Files that are evaluated once the entry is: reached by imports alone. */
+function filesAtStart({ inputs }: Metafile, entry: string): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const open = [entry];
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    if (reached.has(file)) continue;
+    reached.add(file);
+    for (const { path, kind, external } of inputs[file]?.imports ?? [])
+      if (external !== true && kind !== 'dynamic-import') open.push(path);
+  }
+  return reached;
+}
+
+/** For a later script: files of `atStart` are those that the worker holds. They are added to `held`. */
+function heldByTheWorker(atStart: ReadonlySet<string>, held: Set<string>): Plugin {
+  return {
+    name: 'held-by-the-worker',
+    setup(own) {
+      own.onResolve({ filter: /.*/ }, async ({ path, kind, importer, resolveDir, namespace, pluginData }) => {
+        if (pluginData === HELD || kind === 'entry-point' || namespace === HELD || path.startsWith('node:'))
+          return undefined;
+        const found = await own.resolve(path, { kind, importer, resolveDir, namespace, pluginData: HELD });
+        const file = relative(ROOT, found.path);
+        if (found.external || found.errors.length > 0 || !atStart.has(file))
+          return found.errors.length > 0 ? undefined : found;
+        held.add(file);
+        return { path: file, namespace: HELD };
+      });
+      own.onLoad({ filter: /.*/, namespace: HELD }, async ({ path }) => ({
+        contents: await takenFromWorker(path),
+        loader: 'js',
+      }));
+    },
+  };
+}
+
+async function takenFromWorker(file: string): Promise<string> {
+  const place = `${PLACE}[${JSON.stringify(file)}]`;
+  const names = await exportsOf(file);
+  if (names.length === 0) return `module.exports = ${place}.default;`; // CommonJS
+  // By other names inside: a package may export a `Symbol` of its own.
+  const lines = names.map((name, index) => `const held${index} = held.${name};\nexport { held${index} as ${name} };`);
+  return `const held = ${place};\n${lines.join('\n')}`;
+}
+
+const known = new Map<string, Promise<readonly string[]>>();
+
+function exportsOf(file: string): Promise<readonly string[]> {
+  const asked = known.get(file);
+  if (asked !== undefined) return asked;
+  const answer = build({
+    absWorkingDir: ROOT,
+    entryPoints: [file],
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    write: false,
+    metafile: true,
+    outdir: 'dist',
+    logLevel: 'silent',
+  }).then(({ metafile }) => Object.values(metafile.outputs)[0]?.exports ?? []);
+  known.set(file, answer);
+  return answer;
+}
+
+/** An entry that is no file. */
+function writtenEntry(contents: string): Plugin {
+  return {
+    name: 'written-entry',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^entry$/ }, () => ({ path: ENTRY, namespace: ENTRY }));
+      onLoad({ filter: /.*/, namespace: ENTRY }, () => ({ contents, resolveDir: ROOT, loader: 'ts' }));
+    },
+  };
+}
+
+interface Worker {
+  readonly name: string;
+  readonly entry: string;
+  readonly options: BuildOptions;
+  /** Of the worker and of what it loads later. */
+  readonly plugins: readonly Plugin[];
+}
+
+/** Builds the script of the worker and those beside it. */
+export async function buildWithLater({ name, entry, options, plugins }: Worker): Promise<readonly OutputFile[]> {
+  const scripts: LaterScripts = new Map();
+  const held = new Set<string>();
+  const all = [encodingsBeside, importedFromBeside(scripts), ...plugins];
+  const make = (script: string, contents: string, more: readonly Plugin[]) =>
+    build({
+      ...options,
+      write: false,
+      entryPoints: { [script]: ENTRY },
+      plugins: [writtenEntry(contents), ...all, ...more],
+    });
+  const { metafile } = await build({
+    ...options,
+    write: false,
+    metafile: true,
+    entryPoints: { [name]: entry },
+    plugins: all,
+  });
+  const atStart = filesAtStart(metafile, entry);
+  const encodings = await build({
+    ...options,
+    write: false,
+    entryPoints: { [basename(ENCODINGS, '.cjs')]: 'iconv-lite/encodings/index.js' },
+  });
+  // A script may ask for files of another one.
+  for (let made: readonly OutputFile[] = [], asked = -1; ; ) {
+    const count = [...scripts.values()].reduce((sum, files) => sum + files.size, 0);
+    if (count === asked)
+      return [...encodings.outputFiles, ...made, ...(await make(name, holdingEntry(entry, held), [])).outputFiles];
+    asked = count;
+    const results = [...scripts].map(([script, files]) =>
+      make(script, laterEntry(files), [heldByTheWorker(atStart, held)]),
+    );
+    made = (await Promise.all(results)).flatMap(({ outputFiles }) => outputFiles);
+  }
+}
+
+/** The program, and the files that it holds for others. */
+function holdingEntry(entry: string, held: ReadonlySet<string>): string {
+  const files = [...held].toSorted();
+  return [
+    `export * from './${entry}';`,
+    ...files.map((file, index) => `import * as held${index} from './${file}';`),
+    `${PLACE} = { ${files.map((file, index) => `${JSON.stringify(file)}: held${index}`).join(', ')} };`,
+  ].join('\n');
+}
+
+/** An import for each file that others ask for. */
+const laterEntry = (files: ReadonlySet<string>): string =>
+  [...files]
+    .toSorted()
+    .map((file) => `exports[${JSON.stringify(file)}] = () => import('./${file}');`)
+    .join('\n');

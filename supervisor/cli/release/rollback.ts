@@ -1,0 +1,146 @@
+// The way back of a release: code, lockfile, configuration and data of before, in one switch.
+//
+// Whatever the new version has made of the data since is taken back with it. It is noted in the record before the switch, so that a kill loses no word of it.
+import { existsSync, rmSync } from 'node:fs';
+import { projectPaths } from '../../../shared/files/paths.ts';
+import type { ReleaseRecord, TakenBack } from '../../../shared/recovery/release-record.ts';
+import { isEnded, writeRelease } from '../../../shared/recovery/release-record.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
+import { takenBackText } from '../output/restore-text.ts';
+import { readRestorePlan, refuseUnmovable, restore, type switchCode } from '../start/worker-entry.ts';
+import { isPausedByOthers, treeOptions } from './begin.ts';
+import { makeFormer } from './check-tree.ts';
+import { hostNow, startHost, stopHost } from './owner.ts';
+import { removeReplaced, reopen, type Step, stored } from './steps.ts';
+import { callSvc, type SvcCaller } from './svc-call.ts';
+import { failedTree, lockfileOf, moveHead, nextTree, previousTree } from './tree.ts';
+import { stayingEntries } from './untracked.ts';
+
+/**
+ * Goes back to code, lockfile, configuration and data of before, in one switch. Until `observe` nothing is lost: all that came was parked. Ends with a
+ * host that serves, unless the host of before does not get ready: then it throws `refused`, and a second rollback goes on from there.
+ */
+export async function rollback(step: Step, readySeconds: number): Promise<ReleaseRecord> {
+  const { caller, record } = step;
+  const { project } = caller;
+  const isKept = record.wasPaused || (await isPausedByOthers(caller));
+  if (record.source.kind === 'image') return rollbackImage(step);
+  const { name } = record;
+  const [next, previous, failed] = [nextTree(project, name), previousTree(project, name), failedTree(project, name)];
+  const hasRun = existsSync(failed) || (existsSync(previous) && !existsSync(next));
+  if (!hasRun) {
+    // A start that was cut has stopped the host.
+    if (record.state === 'checked' && !(await hostNow(caller)).isRunning)
+      await startHost(caller, { owner: record.owner, tree: project, seconds: readySeconds });
+    rmSync(next, { recursive: true, force: true });
+    await removeReplaced(step, previous);
+    await reopen(step, isKept);
+    return stored(step, record, 'rolled_back');
+  }
+  const back = { ...record, ...(await goBack(step, { previous, failed, readySeconds })) };
+  const { commit } = record.before;
+  const note =
+    record.source.kind === 'commit' && commit !== null ? await moveHead(commit, treeOptions(caller)) : undefined;
+  if (note !== undefined) step.say(note);
+  const fault = await startHost(caller, { owner: record.owner, tree: project, seconds: readySeconds });
+  if (fault !== undefined)
+    throw new SvcError('refused', `the version of before is back, but did not get ready: ${fault}`, {
+      hint: 'svc runtime status says why; then svc release rollback once more, which opens ingress',
+    });
+  await reopen(step, isKept);
+  await removeReplaced(step, failed);
+  return stored(step, back, 'rolled_back');
+}
+
+/** Where the new version runs, and somebody has removed what ran before from the folder of the release, that is made anew. */
+export async function ensureFormer({ caller, record, say }: Omit<Step, 'actor'>): Promise<void> {
+  const { name, state, source } = record;
+  const [next, previous, failed] = [nextTree, previousTree, failedTree].map((treeOf) => treeOf(caller.project, name));
+  const isThere = [next, previous, failed].some((tree) => existsSync(tree ?? ''));
+  if (isThere || state === 'begun' || source.kind === 'image' || isEnded(record)) return;
+  say('what ran before was removed: it is made anew');
+  await makeFormer(caller, record, say);
+}
+
+/** Stops the host, and brings code and data of before. Where that is refused, the host starts again as it was. */
+async function goBack(
+  { caller, record, say }: Step,
+  {
+    previous,
+    failed,
+    readySeconds,
+  }: { readonly previous: string; readonly failed: string; readonly readySeconds: number },
+): Promise<Pick<ReleaseRecord, 'rollback'>> {
+  const { project } = caller;
+  const { owner, name, restorePoint, rollback: known } = record;
+  if (!existsSync(previous)) {
+    await stopHost(caller, owner); // a former try has switched
+    say(`code and data are those of ${restorePoint} again`);
+    return known === undefined ? {} : { rollback: known };
+  }
+  const staying = await stayingEntries({ name, comes: previous }, treeOptions(caller));
+  const code = { project, environment: caller.context.env, name, aside: failed, comes: previous, staying };
+  await refuseUnmovable(code);
+  await readRestorePlan(planOf(caller, record)); // refused while the host still serves
+  await stopHost(caller, owner);
+  try {
+    const taken = await restoreData(caller, record, code);
+    say(`code and data are those of ${restorePoint} again`);
+    return { rollback: taken };
+  } catch (error) {
+    if (existsSync(previous) && !existsSync(projectPaths(project).pendingSwitch))
+      await startHost(caller, { owner, tree: project, seconds: readySeconds });
+    throw error;
+  }
+}
+
+/** The code is that of the container that runs this command; the data go back. */
+async function rollbackImage(step: Step): Promise<ReleaseRecord> {
+  const { caller, record, say } = step;
+  if (record.state === 'begun' || record.state === 'checked') {
+    await reopen(step, record.wasPaused);
+    return stored(step, record, 'rolled_back');
+  }
+  refuseOtherImage(caller.project, record);
+  const back = { ...record, rollback: await restoreData(caller, record) };
+  say(`data are those of ${record.restorePoint} again; ingress is paused until: svc ingress resume`);
+  return stored(step, back, 'rolled_back');
+}
+
+/** The rollback by the svc of before: the files of this command were moved, and the new svc may be what is broken. */
+export async function rollbackByFormer({ caller, record, say }: Step): Promise<void> {
+  const tree = previousTree(caller.project, record.name);
+  const { json } = await callSvc(caller, ['release', 'rollback', '--yes'], { tree });
+  const { rollback: taken } = (json ?? {}) as Pick<ReleaseRecord, 'rollback'>;
+  const text = taken && takenBackText(taken);
+  if (text !== undefined) say(text);
+}
+
+/** Open items of the restore point are handled, also where nothing comes along: that is better than to lose them. */
+const planOf = ({ project, context }: SvcCaller, { restorePoint }: Pick<ReleaseRecord, 'restorePoint'>) =>
+  ({ project, environment: context.env, name: restorePoint, carry: true, open: 'handle' }) as const;
+
+/** The outcomes of the time since come along: nothing is handled or sent twice. Returns what does not. */
+async function restoreData(
+  caller: SvcCaller,
+  record: ReleaseRecord,
+  code?: Parameters<typeof switchCode>[0],
+): Promise<TakenBack> {
+  const request = planOf(caller, record);
+  const { digest, lost, unreadable } = await readRestorePlan(request);
+  const note = (replaced: string | null): TakenBack => {
+    const rollback = { replaced, lost, unreadable };
+    writeRelease(caller.project, { ...record, rollback });
+    return rollback;
+  };
+  note(null);
+  return note((await restore({ ...request, digest, code })).replaced);
+}
+
+/** The data of before fit the code of before alone. */
+function refuseOtherImage(project: string, { before }: ReleaseRecord): void {
+  if (lockfileOf(project) === before.lockfile) return;
+  throw new SvcError('refused', 'the packages here are not those of before the release', {
+    hint: 'stop the new container, then run this command in one of the former image, with the same volumes',
+  });
+}

@@ -1,0 +1,22 @@
+// Alerts and silences, for an operator to read and change.
+import type {
+  AlertTestAsk,
+  AlertTested,
+  ShownAlerts,
+  ShownSilence,
+  SilenceAsk,
+  UnsilenceAsk,
+} from '../../../shared/api/alert.ts';
+import type { Keep } from '../answer/kept-answer.ts';
+import type { Caller } from './caller.ts';
+
+export interface AlertsApi {
+  /** `texts` false: without reasons, and without who silenced. */
+  list(texts: boolean): Promise<ShownAlerts>;
+  /** Replaces a silence of the same name and key. Throws `not_found` for a name that is no rule, `invalid_request` for a time that is over. */
+  silence(caller: Caller, ask: SilenceAsk, keep: Keep<ShownSilence>): Promise<ShownSilence>;
+  /** Throws `not_found`. */
+  unsilence(caller: Caller, ask: UnsilenceAsk, keep: Keep<undefined>): Promise<void>;
+  /** Sends a test message to all targets, or to those of one account. Throws `refused` without one. */
+  test(caller: Caller, ask: AlertTestAsk, keep: Keep<AlertTested>): Promise<AlertTested>;
+}
