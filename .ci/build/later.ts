@@ -10,6 +10,7 @@ const SCRIPTS: readonly (readonly [folder: RegExp, name: (...parts: readonly str
   [/^worker\/(?:workroom|plugins\/work)\//u, () => 'workroom'],
   [/^(?:worker\/recovery|worker\/host\/recovery)\//u, () => 'recovery'],
   [/^worker\/host\/acceptance\//u, () => 'acceptance'],
+  [/^worker\/alerts\//u, () => 'alerts'],
 ];
 
 /** The script of a file that is imported later; undefined where it stays with the worker. */
