@@ -7,7 +7,7 @@ import { deployFolder, runDeploy } from '../../../support/commands/deploy-run.ts
 import { kubectlMissing, rendered, shell } from '../../../support/deploy/kubectl.ts';
 import { faultsOf, imageFaults } from '../../../support/deploy/kubernetes-rules.ts';
 import { typeFaults, valueFaults } from '../../../support/deploy/kubernetes-types.ts';
-import { at, type Manifest, manifestsOf, ofKind } from '../../../support/deploy/manifests.ts';
+import { at, type Manifest, manifestsOf, ofKind, withValue } from '../../../support/deploy/manifests.ts';
 import { KUBERNETES, writtenManifests } from '../../../support/deploy/written-manifests.ts';
 
 const IMAGE = 'spec.template.spec.containers.0.image';
@@ -81,6 +81,21 @@ describe('the manifests through kubectl', { skip: kubectlMissing() }, () => {
       manifests.filter(({ kind }) => kind !== 'PersistentVolumeClaim'),
       before.filter(({ kind }) => kind !== 'PersistentVolumeClaim'),
     );
+  });
+
+  it('become a pod that sleeps on its volume by the patch of the guide, for a restore', async (t) => {
+    const { folder, manifests } = await writtenManifests(t);
+    const guide = readFileSync(join(import.meta.dirname, '../../../../deploy/guide/kubernetes.md'), 'utf8');
+    const patch = /^kubectl patch deployment\/<name> (--patch '.*')$/m.exec(guide)?.[1] ?? 'none';
+    const [deployment] = ofKind(manifests, 'Deployment') as [Manifest];
+    writeFileSync(join(folder, 'deployment.json'), JSON.stringify(deployment));
+
+    const [asleep] = manifestsOf(shell(folder, `kubectl patch --local -f deployment.json ${patch} -o yaml`));
+
+    const container = 'spec.template.spec.containers.0';
+    const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'];
+    const wanted = probes.reduce((one, probe) => withValue(one, `${container}.${probe}`, undefined), deployment);
+    assert.deepEqual(asleep, withValue(wanted, `${container}.command`, ['sleep', '86400']));
   });
 
   it('come with a command whose Secret has each line of .env, byte by byte', async (t) => {
