@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { deployFolder, runDeploy } from '../../../support/commands/deploy-run.ts';
-import { kubectlMissing, rendered, shell } from '../../../support/deploy/kubectl.ts';
+import { clusterStandIn } from '../../../support/deploy/cluster-stand-in.ts';
+import { kubectlMissing, rendered, shell, shellTo } from '../../../support/deploy/kubectl.ts';
 import { faultsOf, imageFaults } from '../../../support/deploy/kubernetes-rules.ts';
 import { typeFaults, valueFaults } from '../../../support/deploy/kubernetes-types.ts';
 import { at, type Manifest, manifestsOf, ofKind, withValue } from '../../../support/deploy/manifests.ts';
@@ -81,6 +82,37 @@ describe('the manifests through kubectl', { skip: kubectlMissing() }, () => {
       manifests.filter(({ kind }) => kind !== 'PersistentVolumeClaim'),
       before.filter(({ kind }) => kind !== 'PersistentVolumeClaim'),
     );
+  });
+
+  it('are applied by the printed commands, and the Secret is changed by those of the notes', async (t) => {
+    const folder = deployFolder(t);
+    const { next, notes } = await runDeploy(folder, 'kubernetes');
+    const cluster = await clusterStandIn(t, folder);
+    const token = (value: string): void =>
+      writeFileSync(join(folder, '.env'), `HTTP_TOKEN=${value}\n`, { mode: 0o600 });
+    const kept = (path: string, kind: string): unknown => at(cluster.kept()[kind], path);
+    const text = (value: string): string => Buffer.from(value).toString('base64');
+
+    token('first');
+    const said: string[] = [];
+    for (const line of next) said.push(await shellTo(cluster, folder, line));
+
+    assert.deepEqual(cluster.changes.toSorted(), [
+      'POST deployments acme-my-bot',
+      'POST persistentvolumeclaims acme-my-bot',
+      'POST secrets svc-secrets',
+      'POST services acme-my-bot',
+    ]);
+    assert.match(said.at(-1) ?? '', /successfully rolled out/);
+    assert.equal(kept('data.HTTP_TOKEN', 'Secret'), text('first'));
+
+    token('second');
+    const restart = /kubectl rollout restart [\w/-]+/.exec(notes.join('\n'))?.[0] ?? 'none';
+    for (const line of [next[0] ?? 'none', restart]) await shellTo(cluster, folder, line);
+
+    assert.deepEqual(cluster.changes.slice(-2), ['PATCH secrets svc-secrets', 'PATCH deployments acme-my-bot']);
+    assert.equal(kept('data.HTTP_TOKEN', 'Secret'), text('second'));
+    assert.ok(Object.keys(kept('spec.template.metadata.annotations', 'Deployment') as object).length > 0);
   });
 
   it('become a pod that sleeps on its volume by the patch of the guide, for a restore', async (t) => {
