@@ -49,6 +49,14 @@ function readLineage(state: State): Lineage {
   return stored === undefined ? { line: {}, carried: {} } : (JSON.parse(String(stored)) as Lineage);
 }
 
+/** The timeline in which a state has given this number to an event; undefined: it has not given it yet. */
+export function timelinesOf(state: State): (event: number) => string | undefined {
+  // The line is a chain: each of its timelines ended where the next one began.
+  const chain = Object.entries(highest(readLineage(state).line, here(state)));
+  chain.sort(([, one], [, other]) => one - other);
+  return (event) => chain.find(([, head]) => event <= head)?.[0];
+}
+
 const placeOf = (state: State) => ({
   epoch: String(state.all('meta', "key = 'epoch'")[0]?.['value'] ?? ''),
   head: Number(state.all('counters', "name = 'event'")[0]?.['value'] ?? 0),
