@@ -23,11 +23,11 @@ function changed(folder: string, change: (text: string) => string): Manifest[] {
   return manifestsOf(rendered(folder, KUBERNETES));
 }
 
-/** Takes the marks of a comment away from a block. */
+/** Takes the marks of a comment away from a block and one of its entries. */
 const withBlock =
-  (first: string) =>
+  (block: string, entry: string) =>
   (text: string): string =>
-    text.replace(new RegExp(`^# (${first}:)\n# (.*)$`, 'm'), '$1\n$2');
+    text.replace(`# ${block}:`, `${block}:`).replace(`#   - ${entry}`, `  - ${entry}`);
 
 describe('the manifests through kubectl', { skip: kubectlMissing() }, () => {
   it('are rendered whole: they keep the rules, their types and their values', async (t) => {
@@ -65,7 +65,7 @@ describe('the manifests through kubectl', { skip: kubectlMissing() }, () => {
 
   it('take the policy as a component, which finds the pod and its port', async (t) => {
     const { folder } = await writtenManifests(t);
-    const manifests = changed(folder, withBlock('components'));
+    const manifests = changed(folder, withBlock('components', 'network-policy'));
 
     assert.equal(ofKind(manifests, 'NetworkPolicy').length, 1);
     assert.deepEqual(faultsOf(manifests), []);
@@ -75,7 +75,7 @@ describe('the manifests through kubectl', { skip: kubectlMissing() }, () => {
   it('take the patch for older provisioners, which changes the mode of the claim alone', async (t) => {
     const { folder } = await writtenManifests(t);
     const before = manifestsOf(rendered(folder, KUBERNETES));
-    const manifests = changed(folder, withBlock('patches'));
+    const manifests = changed(folder, withBlock('patches', 'path: rwo.yaml'));
 
     assert.deepEqual(faultsOf(manifests), ['has a claim for one pod: modes ["ReadWriteOnce"]']);
     assert.deepEqual(
@@ -128,6 +128,19 @@ describe('the manifests through kubectl', { skip: kubectlMissing() }, () => {
     const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'];
     const wanted = probes.reduce((one, probe) => withValue(one, `${container}.${probe}`, undefined), deployment);
     assert.deepEqual(asleep, withValue(wanted, `${container}.command`, ['sleep', '86400']));
+  });
+
+  it('take the patch for volumes that everybody may write: a container of the same image makes the folders', async (t) => {
+    const { folder } = await writtenManifests(t);
+    const manifests = changed(folder, withBlock('patches', 'path: open-volume.yaml'));
+    const images = ['initContainers', 'containers'].map((kind) =>
+      at(ofKind(manifests, 'Deployment')[0], `spec.template.spec.${kind}.0.image`),
+    );
+
+    assert.deepEqual(images, ['registry.example/acme-my-bot:set-me', 'registry.example/acme-my-bot:set-me']);
+    assert.deepEqual(faultsOf(manifests), []);
+    assert.equal(await typeFaults(manifests), '');
+    assert.deepEqual(await valueFaults(manifests), []);
   });
 
   it('come with a command whose Secret has each line of .env, byte by byte', async (t) => {
