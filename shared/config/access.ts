@@ -6,7 +6,7 @@ import { SvcError } from '../svc-error.ts';
 import { readSmallFile } from './checks/small-file.ts';
 import { type Environment, projectEnvironment } from './environment.ts';
 import { type LoadOptions, loadConfig } from './load.ts';
-import { lookUp, readReferences } from './references.ts';
+import { lookUp, readReferences, variableOf } from './references.ts';
 import { isRecord } from './schema/json-schema.ts';
 import { readYaml } from './yaml-tree.ts';
 
@@ -76,7 +76,7 @@ function readRaw(options: LoadOptions): Pick<Access, 'token' | 'base' | 'variabl
   const { environment } = options;
   const { tree, values } = readTree(options);
   const http = isRecord(tree) && isRecord(tree['http']) ? tree['http'] : {};
-  const name = secretName(http['token']);
+  const name = variableOf(http['token']); // hosts accept no other form
   const variable = name !== undefined && isToken(values[name]) ? name : TOKEN_NAME;
   const token = values[variable];
   return {
@@ -96,13 +96,6 @@ function variables(options: Parameters<typeof projectEnvironment>[0]): Environme
 }
 
 const isToken = (text: string | undefined): text is string => text !== undefined && isBearerToken(text);
-
-/** Name of the variable. A token is a single reference, since hosts accept no other form. */
-function secretName(value: unknown): string | undefined {
-  const read = typeof value === 'string' ? readReferences(value) : undefined;
-  const [part] = read?.kind === 'template' && read.whole ? read.parts : [];
-  return typeof part === 'object' ? part.name : undefined;
-}
 
 /** Accepts only a path that cannot redirect the request to another host. */
 function baseOf(value: unknown, values: Environment): string {

@@ -37,6 +37,13 @@ export function readReferences(text: string): ReferenceText {
   return { kind: 'template', parts: kept, whole: kept.length === 1 };
 }
 
+/** Name of the variable that alone makes up a value. */
+export function variableOf(value: unknown): string | undefined {
+  const read = typeof value === 'string' ? readReferences(value) : undefined;
+  const [part] = read?.kind === 'template' && read.whole ? read.parts : [];
+  return typeof part === 'object' ? part.name : undefined;
+}
+
 /** The value of a reference. Undefined if it is unset and has no default. */
 export const lookUp = (reference: Reference, environment: Environment): string | undefined =>
   takesDefault(reference, environment) ? reference.fallback : ownValue(reference, environment);

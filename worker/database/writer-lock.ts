@@ -17,6 +17,7 @@ import { fewFilesLeftIn, INODES_REMEDY } from '../../shared/files/free-files.ts'
 import { readOwnFile } from '../../shared/files/own-file.ts';
 import type { ProjectPaths } from '../../shared/files/paths.ts';
 import { StateWatch } from '../../shared/files/state-watch.ts';
+import { blockedReportPath } from '../../shared/log/report-folder.ts';
 import { EXIT } from '../../shared/process/exit-codes.ts';
 import { identify, isAlive, isElsewhere, type ProcessIdentity } from '../../shared/process/process-identity.ts';
 import { pendingSwitch } from '../../shared/recovery/pending-switch.ts';
@@ -240,7 +241,7 @@ function notedEnd(
  * The end of the previous holder: as its supervisor saw it, or else as its own record tells. `seen`: the last end that the present supervisor knows.
  */
 export function formerEnd(
-  paths: Pick<ProjectPaths, 'supervisorRecord'>,
+  paths: Pick<ProjectPaths, 'supervisorRecord' | 'reportsDir'>,
   { former }: Pick<WriterLock, 'former'>,
   seen: PreviousEnd | undefined,
 ): PreviousEnd {
@@ -248,13 +249,29 @@ export function formerEnd(
   const known = seen !== undefined && isOf(former, seen) ? seen : notedEnd(paths, former);
   if (known !== undefined) return known;
   if (former.end === undefined)
-    return { end: 'crashed', code: null, signal: null, detail: `pid ${former.pid} ended without a word` };
+    return {
+      end: 'crashed',
+      code: null,
+      signal: null,
+      detail: `pid ${former.pid} ended without a word${silence(paths, former)}`,
+    };
   return {
     end: ENDS[former.end.code] ?? 'crashed',
     code: former.end.code,
     signal: null,
     detail: former.end.reason,
   };
+}
+
+/** The report of a worker whose event loop was blocked when it ended. */
+function silence({ reportsDir }: Pick<ProjectPaths, 'reportsDir'>, { runtimeId }: WorkerRecord): string {
+  const report = blockedReportPath(reportsDir, runtimeId);
+  try {
+    const { state } = JSON.parse(readOwnFile(report)) as { readonly state?: unknown };
+    return state === 'silent' ? `, while its event loop was blocked: ${report}` : '';
+  } catch {
+    return ''; // there is none
+  }
 }
 
 /**

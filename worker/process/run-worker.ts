@@ -38,6 +38,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { inheritedSocket } from './inherited-socket.ts';
 import { ListenSocket } from './listen-socket.ts';
 import { OwnerLink } from './owner/owner-link.ts';
+import { noticesNoSilence } from './owner/restart-owner.ts';
 import { linkToSupervisor, type SupervisorLink, type SupervisorListener } from './owner/supervisor-link.ts';
 import { listenToSignals } from './signals.ts';
 import { untilUp } from './start-progress.ts';
@@ -224,16 +225,23 @@ class Worker {
     this.#log.logger.info({ host: address?.host, port: address?.port }, 'worker up');
     this.#link?.send({ type: 'up', host: address?.host ?? null, port: address?.port ?? null });
     this.owned.up(app);
-    if (this.#link !== undefined)
-      this.#heartbeat = new Heartbeat({
-        beat: () => this.#link?.send({ type: 'heartbeat' }),
-        watchdogMs: () => (this.#config?.config.supervisor.watchdogSeconds ?? WATCHDOG_SECONDS) * 1_000,
-      });
+    if (this.#link !== undefined) this.#beat(() => this.#link?.send({ type: 'heartbeat' }));
     void turns(ANSWER_TURNS).then(() => this.#watchOver(app));
   }
 
+  #beat(beat: () => void): void {
+    const watchdogMs = (): number => (this.#config?.config.supervisor.watchdogSeconds ?? WATCHDOG_SECONDS) * 1_000;
+    this.#heartbeat = new Heartbeat({ beat, watchdogMs });
+  }
+
   #watchOver(app: App): void {
-    this.#options.guard?.(this.#runtimeId, { paths: this.#paths, log: this.#log, config: () => this.#config });
+    const watched = { paths: this.#paths, log: this.#log, config: () => this.#config };
+    if (noticesNoSilence(this.owned.owner)) {
+      const heartbeat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+      const beats = new Int32Array(heartbeat);
+      this.#beat(() => void Atomics.add(beats, 0, 1));
+      this.#options.guard?.(this.#runtimeId, { ...watched, heartbeat });
+    } else this.#options.guard?.(this.#runtimeId, watched);
     if (this.#link === undefined || this.#stopping !== undefined) return;
     this.#teller = tellReadiness({
       app,

@@ -5,13 +5,16 @@
 //   BLOCKED-2  The debugger attaches only after a long silence. The session connects threads directly and opens no port.
 //   BLOCKED-3  A main thread that blocks in a system call yields no stack. The report says so.
 //   BLOCKED-4  A pulse that stopped because the machine slept is not counted, because this thread slept too.
+//   BLOCKED-5  Where no owner notices the silence, this thread ends the process after the report. A busy loop still has a heartbeat
+//              (worker/process/heartbeat.ts), so only one that is stuck in one piece of work is ended.
 
+import { writeSync } from 'node:fs';
 import { stableJson } from '../../shared/files/atomic-file.ts';
 import { SecretRegistry } from '../../shared/log/redaction.ts';
 import { blockedReportPath, writeReport } from '../../shared/log/report-folder.ts';
 import { messageOf } from '../../shared/svc-error.ts';
 import type { GuardOrder } from './loop-guard.ts';
-import { type StackFrame, takeMainStack } from './main-stack.ts';
+import { abortMainThread, type StackFrame, takeMainStack } from './main-stack.ts';
 
 interface Sample {
   readonly at: string;
@@ -32,6 +35,9 @@ class BlockedLoop {
   #lookedAt = performance.now();
   #samples: Sample[] = [];
   #isTaking = false;
+  #isEnding = false;
+  #beats = 0;
+  #heardAt = performance.now();
 
   constructor(order: GuardOrder) {
     this.#order = order;
@@ -50,15 +56,42 @@ class BlockedLoop {
   look(): void {
     const now = performance.now();
     const pulse = Atomics.load(new Int32Array(this.#order.pulse), 0);
-    if (now - this.#lookedAt > this.lookMs + LATE_MS) this.#seenAt = now; // the machine slept
+    if (now - this.#lookedAt > this.lookMs + LATE_MS) this.#seenAt = this.#heardAt = now; // the machine slept
     this.#lookedAt = now;
+    const isSilent = this.#isSilent(now);
     if (pulse !== this.#seen) {
       if (this.#samples.length > 0) this.#write(now - this.#seenAt, 'recovered');
       this.#samples = [];
       this.#seen = pulse;
       this.#seenAt = now;
-    } else if (now - this.#seenAt > this.#order.limitMs && this.#samples.length < SAMPLES && !this.#isTaking)
+    } else if (isSilent && this.#samples.length > 0 && !this.#isTaking) this.#end(now - this.#heardAt);
+    else if (now - this.#seenAt > this.#order.limitMs && this.#samples.length < SAMPLES && !this.#isTaking)
       void this.#sample(now - this.#seenAt);
+  }
+
+  /** BLOCKED-5. */
+  #isSilent(now: number): boolean {
+    const { end } = this.#order;
+    if (end === undefined) return false;
+    const beats = Atomics.load(new Int32Array(end.heartbeat), 0);
+    if (beats !== this.#beats) this.#heardAt = now;
+    this.#beats = beats;
+    return now - this.#heardAt > end.afterMs;
+  }
+
+  #end(silentMs: number): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    const { folder, runtimeId, pid } = this.#order;
+    const report = blockedReportPath(folder, runtimeId);
+    const text = `svc: the event loop has stood still for ${Math.round(silentMs / 1_000)} s, so this process ends: ${report} has its stack\n`;
+    try {
+      writeSync(2, text); // the stream of this thread passes through the main thread
+    } catch {
+      // nobody reads it
+    }
+    process.kill(pid, 'SIGKILL');
+    abortMainThread();
   }
 
   async #sample(silentMs: number): Promise<void> {

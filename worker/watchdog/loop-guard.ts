@@ -12,6 +12,8 @@ export interface LoopGuardOptions {
   readonly log: Log;
   /** The current configuration. The key `supervisor.watchdogSeconds` sets after how many seconds of silence the worker is killed. */
   readonly config: () => LoadedConfig | undefined;
+  /** Counts heartbeats. The thread ends a process whose heart stops beating. Missing: the owner looks after that. */
+  readonly heartbeat?: SharedArrayBuffer;
 }
 
 /** The order to the thread, sent again after each change. */
@@ -23,6 +25,8 @@ export interface GuardOrder {
   readonly runtimeId: string;
   /** Length of silence that is reported. */
   readonly limitMs: number;
+  /** Length of silence after which the process is ended, by its heartbeat. */
+  readonly end: { readonly heartbeat: SharedArrayBuffer; readonly afterMs: number } | undefined;
   readonly secrets: readonly string[];
 }
 
@@ -34,17 +38,25 @@ const REPORT_SHARE = 0.6;
 /** Runs until the process ends and does not keep the process alive. */
 export function guardLoop(
   thread: Pick<Worker, 'postMessage'>,
-  { paths: { reportsDir: folder }, runtimeId, log, config }: LoopGuardOptions & { readonly runtimeId: string },
+  {
+    paths: { reportsDir: folder },
+    runtimeId,
+    log,
+    config,
+    heartbeat,
+  }: LoopGuardOptions & { readonly runtimeId: string },
 ): void {
   const pulse = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const beats = new Int32Array(pulse);
   let told: GuardOrder | undefined;
   let beatAt = performance.now();
   const tell = (): void => {
-    const limitMs = (config()?.config.supervisor.watchdogSeconds ?? WATCHDOG_SECONDS) * 1_000 * REPORT_SHARE;
+    const afterMs = (config()?.config.supervisor.watchdogSeconds ?? WATCHDOG_SECONDS) * 1_000;
+    const limitMs = afterMs * REPORT_SHARE;
+    const end = heartbeat === undefined ? undefined : { heartbeat, afterMs };
     const secrets = log.secrets.values;
     if (told?.limitMs === limitMs && told.secrets.length === secrets.size) return;
-    told = { kind: 'guard', pulse, pid: process.pid, folder, runtimeId, limitMs, secrets: [...secrets] };
+    told = { kind: 'guard', pulse, pid: process.pid, folder, runtimeId, limitMs, end, secrets: [...secrets] };
     thread.postMessage(told);
   };
   const beat = (): void => {

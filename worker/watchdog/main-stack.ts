@@ -52,6 +52,22 @@ export async function takeMainStack(): Promise<readonly StackFrame[] | undefined
   return frames?.slice(0, FRAMES).map((frame) => described(frame, files));
 }
 
+/** Aborts the process: its pid 1 survives a SIGKILL of its own (pid_namespaces(7)). No effect while the main thread blocks in a system call. */
+export function abortMainThread(): void {
+  void import('node:inspector').then(({ Session }) => {
+    const session = new Session();
+    session.on('Debugger.paused', ({ params: { callFrames } }) =>
+      session.post('Debugger.evaluateOnCallFrame', {
+        callFrameId: callFrames[0]?.callFrameId ?? '',
+        expression: 'globalThis.process.abort()',
+      }),
+    );
+    session.connectToMainThread();
+    session.post('Debugger.enable');
+    session.post('Debugger.pause');
+  });
+}
+
 function described({ functionName, location }: CallFrame, files: ReadonlyMap<string, string>): StackFrame {
   const url = files.get(location.scriptId) ?? '';
   const place = { file: pathOf(url), line: location.lineNumber + 1, column: (location.columnNumber ?? 0) + 1 };

@@ -25,6 +25,8 @@ export interface DeployProject {
   readonly lockedVersion: string | undefined;
   /** Files inside the project from which packages are installed: `vendor/svc-0.1.0.tgz`. */
   readonly packedFiles: readonly string[];
+  /** Folders inside the project that are packages, linked into `node_modules`. */
+  readonly linkedFolders: readonly string[];
   /** Values of the configuration as they are written, references in place. Undefined where the key is missing. */
   readonly raw: (path: readonly string[]) => unknown;
 }
@@ -55,6 +57,7 @@ export function deployProject(folder: string, name: string | undefined): DeployP
     scripts: { build: String(build), start: String(start) },
     lockedVersion: lockedVersion(lock),
     packedFiles: packedFiles(folder, lock),
+    linkedFolders: linkedFolders(lock),
     raw: (path) => path.reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), yaml),
   };
 }
@@ -111,6 +114,11 @@ function packedFiles(folder: string, lock: Readonly<Record<string, unknown>>): r
     return [file];
   });
 }
+
+const linkedFolders = ({ packages }: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.values(isRecord(packages) ? packages : {}).flatMap((entry) =>
+    isRecord(entry) && entry['link'] === true ? [String(entry['resolved'])] : [],
+  );
 
 const isOutside = (folder: string, path: string): boolean => {
   const from = relative(folder, join(isAbsolute(path) ? '/' : folder, path));

@@ -2,9 +2,11 @@
 import { accessSync, chmodSync, constants, existsSync, lstatSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { processEnvironment } from '../../../shared/config/environment.ts';
 import { fewFilesLeft, INODES_REMEDY } from '../../../shared/files/free-files.ts';
 import { checkStateFolder } from '../../../shared/files/state-folder.ts';
 import { isEveryAddress } from '../../../shared/ip-address.ts';
+import { isContainer } from '../../../shared/process/container.ts';
 import { bindFault, listenerOf } from '../../../shared/process/port-owner.ts';
 import { commandOf } from '../../../shared/process/process-identity.ts';
 import { coerceError, messageOf } from '../../../shared/svc-error.ts';
@@ -51,7 +53,7 @@ export function bindAddress(host: string, contained: boolean): Finding {
   );
 }
 
-export const isContained = (): boolean => existsSync('/.dockerenv') || existsSync('/run/.containerenv');
+export const isContained = (): boolean => isContainer({ environment: processEnvironment() });
 
 async function port(
   { paths }: Subject,

@@ -67,11 +67,13 @@ describe('restartOwner', () => {
 
   it('takes a child of the first process for that of a container only where that ends with it (RESTART-OWNER-1)', () => {
     const under = (comm: string, children = '500 600', ...files: string[]) =>
+      below({ KUBERNETES_SERVICE_HOST: 'x' }, comm, children, ...files);
+    const below = (environment: Record<string, string>, comm: string, children: string, ...files: string[]) =>
       restartOwner({
         supervised: false,
         pid: 500,
         ppid: 1,
-        environment: files.length > 0 ? {} : { KUBERNETES_SERVICE_HOST: 'x' },
+        environment: files.length > 0 ? {} : environment,
         exists: (path) => files.includes(path),
         read: (path) => (path === '/proc/1/comm' ? `${comm}\n` : children),
       });
@@ -79,6 +81,8 @@ describe('restartOwner', () => {
     for (const init of ['tini', 'dumb-init', 'docker-init', 'catatonit', 'podman-init', 'npm start'])
       assert.equal(under(init), 'container', init);
     assert.equal(under('tini', '500', '/.dockerenv'), 'container');
+    assert.equal(below({ container: 'podman' }, 'podman-init', '500'), 'container', 'read-only: no file tells');
+    assert.equal(below({}, 'podman-init', '500'), 'foreground');
     assert.equal(under('tini', ''), 'container', 'a kernel without the list of children');
     assert.equal(under('s6-svscan', '20 500'), 'container', 'it starts each of its children again');
     assert.equal(under('tini', '20 500'), 'foreground', 'a shell that has ended left it behind');

@@ -4,6 +4,7 @@
 //                    whose shell has ended is a child of process 1 too, and nothing starts it again.
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname as machineName } from 'node:os';
+import { isContainer } from '../../../shared/process/container.ts';
 import { INIT_VARIABLE } from '../../../shared/process/first-process.ts';
 import type { RestartOwner } from '../../database/writer-lock.ts';
 
@@ -33,9 +34,7 @@ export function restartOwner(birth: Birth): RestartOwner {
   if (pid === 1) return 'container';
   if (ppid !== 1) return 'foreground';
   if (environment[INIT_VARIABLE] !== undefined) return 'container';
-  const inContainer =
-    exists('/.dockerenv') || exists('/run/.containerenv') || environment['KUBERNETES_SERVICE_HOST'] !== undefined;
-  return inContainer && isKeptByInit(birth) ? 'container' : 'foreground';
+  return isContainer({ environment, exists }) && isKeptByInit(birth) ? 'container' : 'foreground';
 }
 
 /** RESTART-OWNER-1. The command of an init is its first child. Without that list the name of the init has to do. */
@@ -53,6 +52,9 @@ function isSystemd(environment: Birth['environment'], pid: number, ppid: number)
   const main = environment['SYSTEMD_EXEC_PID'];
   return main === undefined ? ppid === 1 : main === String(pid) || main === String(ppid);
 }
+
+/** Owners that notice the end of a worker, and no silence of it. systemd has a watchdog of its own, and the supervisor is one. */
+export const noticesNoSilence = (owner: RestartOwner): boolean => owner === 'container' || owner === 'launchd';
 
 export interface OwnedFacts {
   readonly owner: RestartOwner;

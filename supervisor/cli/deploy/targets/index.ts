@@ -2,6 +2,7 @@
 import type { DeployTarget } from '../target.ts';
 
 export const TARGETS: Readonly<Record<string, () => Promise<{ readonly target: DeployTarget }>>> = {
+  compose: () => import('./compose.ts'),
   monitoring: () => import('./monitoring.ts'),
   kubernetes: () => import('./kubernetes.ts'),
   launchd: () => import('./launchd.ts'),

@@ -1,0 +1,119 @@
+// `svc deploy init compose`: what the three files say of a project, and which projects are refused.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { INIT_START } from '../../../supervisor/cli/deploy/project.ts';
+import { deployFolder, runDeploy } from '../../support/commands/deploy-run.ts';
+import { brokenRules } from '../../support/containers/dockerfile-rules.ts';
+
+const readIn = (folder: string) => (name: string) => readFileSync(join(folder, name), 'utf8');
+/** With more lines below `plugins:`. */
+const configuration = (
+  more = '',
+  http = 'host: ${HTTP_HOST:-127.0.0.1}\n  port: ${HTTP_PORT:-8070}\n  token: ${BOT_TOKEN}',
+) => `http:\n  ${http}\nplugins:\n  ping: {}\n${more}`;
+
+describe('svc deploy init compose', () => {
+  it('writes an image and a container of the project, and a second run changes nothing', async (t) => {
+    const folder = deployFolder(t, { locked: { resolved: 'file:vendor/svc-1.0.0.tgz' } });
+    const { actions, next } = await runDeploy(folder, 'compose');
+    const again = await runDeploy(folder, 'compose');
+
+    assert.deepEqual(actions, {
+      Dockerfile: 'made',
+      '.dockerignore': 'made',
+      'compose.yml': 'made',
+      '.env.example': 'made',
+    });
+    assert.deepEqual([...new Set(Object.values(again.actions))], ['unchanged']);
+    assert.deepEqual(next, [
+      'cp .env.example .env && chmod 600 .env',
+      'docker compose build',
+      'docker compose up -d',
+      'docker compose exec svc svc runtime status',
+    ]);
+    const read = readIn(folder);
+    for (const name of Object.keys(actions)) assert.doesNotMatch(read(name), /@[A-Z_]+@|:latest/, name);
+    assert.deepEqual(brokenRules(read('Dockerfile')), []);
+    assert.match(read('Dockerfile'), /^COPY vendor\/svc-1\.0\.0\.tgz vendor\/svc-1\.0\.0\.tgz$/m);
+    const { svc } = parse(read('compose.yml')).services;
+    assert.equal(svc.image, 'acme-my-bot:${IMAGE_TAG:-local}');
+    assert.deepEqual(svc.ports, ['127.0.0.1:8068:8068']);
+    assert.deepEqual([svc.read_only, svc.cap_drop, svc.init, svc.restart], [true, ['ALL'], true, 'unless-stopped']);
+    assert.equal(svc.environment.HTTP_HOST, '0.0.0.0');
+    assert.match(svc.environment.HTTP_TOKEN, /^\$\{HTTP_TOKEN:\?/);
+    assert.equal(svc.stop_grace_period, '20s');
+  });
+
+  it('keeps port, drain and name of the token that the project has', async (t) => {
+    const folder = deployFolder(t, { config: `${configuration()}supervisor:\n  stopTimeoutSeconds: 60\n` });
+    await runDeploy(folder, 'compose');
+
+    const { svc } = parse(readIn(folder)('compose.yml')).services;
+    assert.deepEqual(svc.ports, ['127.0.0.1:8070:8068']);
+    assert.equal(svc.stop_grace_period, '65s');
+    assert.match(svc.environment.BOT_TOKEN, /^\$\{BOT_TOKEN:\?/);
+  });
+
+  it('names each variable of the configuration in .env.example, and keeps one that is there', async (t) => {
+    const config = configuration(
+      '  github:\n    endpoints: [{ id: a, secrets: ["${GITHUB_SECRET}"], token: "${GITHUB_SECRET}" }]\n',
+    );
+    const folder = deployFolder(t, { config });
+    await runDeploy(folder, 'compose');
+    const kept = deployFolder(t, { config });
+    writeFileSync(join(kept, '.env.example'), 'MINE=\n');
+    writeFileSync(join(kept, '.env'), 'BOT_TOKEN=x\n');
+    const { actions, next } = await runDeploy(kept, 'compose');
+
+    assert.deepEqual(readIn(folder)('.env.example').split('\n').slice(1), [
+      '# HTTP_HOST=127.0.0.1',
+      '# HTTP_PORT=8070',
+      'BOT_TOKEN=',
+      'GITHUB_SECRET=',
+      '',
+    ]);
+    assert.equal(actions['.env.example'], undefined);
+    assert.equal(readIn(kept)('.env.example'), 'MINE=\n');
+    assert.equal(next[0], 'docker compose build');
+  });
+
+  it('starts Node itself where start is as svc init writes it, else npm start', async (t) => {
+    const command = async (start: string): Promise<string> => {
+      const folder = deployFolder(t, { scripts: { build: 'tsc', start } });
+      await runDeploy(folder, 'compose');
+      return readIn(folder)('Dockerfile').trimEnd().split('\n').at(-1) ?? '';
+    };
+
+    assert.match(
+      await command(INIT_START),
+      /^CMD \["node","--max-semi-space-size=64","node_modules\/svc\/dist\/cli\.js",/,
+    );
+    assert.equal(await command('exec node host.js'), 'CMD ["npm", "start"]');
+    await assert.rejects(command('node host.js'), {
+      code: 'refused',
+      message: /the script start is "node host\.js", without exec/,
+    });
+  });
+
+  it('refuses a project whose address or token no variable can set', async (t) => {
+    const cases = [
+      [
+        'host: 127.0.0.1\n  port: ${HTTP_PORT}\n  token: ${HTTP_TOKEN}',
+        /http\.host in svc\.config\.yml is no reference to HTTP_HOST/,
+      ],
+      [
+        'host: ${HTTP_HOST}\n  port: 8068\n  token: ${HTTP_TOKEN}',
+        /http\.port in svc\.config\.yml is no reference to HTTP_PORT/,
+      ],
+      ['host: ${HTTP_HOST}\n  port: ${HTTP_PORT}', /http\.token in svc\.config\.yml is no reference/],
+    ] as const;
+    for (const [http, message] of cases) {
+      const folder = deployFolder(t, { config: configuration('', http) });
+      await assert.rejects(runDeploy(folder, 'compose'), { code: 'refused', message });
+      assert.equal(existsSync(join(folder, 'Dockerfile')), false);
+    }
+  });
+});
