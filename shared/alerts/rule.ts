@@ -63,8 +63,9 @@ export interface Rule {
 /** Heading of the rule in the runbook, as a link names it. */
 export const anchorOf = ({ name }: Pick<Rule, 'name'>): string => name.toLowerCase();
 
-/** The section of the rule in the runbook of the package. */
-export const linkOf = (rule: Pick<Rule, 'name'>): string => `deploy/monitoring/runbook.md#${anchorOf(rule)}`;
+/** In the project after `svc deploy init monitoring`, and in the package. */
+export const RUNBOOK = 'deploy/monitoring/runbook.md';
+export const linkOf = (rule: Pick<Rule, 'name'>): string => `${RUNBOOK}#${anchorOf(rule)}`;
 
 /** Every selection of figures that a rule reads. */
 export function seriesOf({ shape }: Pick<Rule, 'shape'>): readonly Series[] {

@@ -11,25 +11,24 @@ export interface RuleSettings {
   readonly enabled?: boolean | undefined;
 }
 
+/** By the name of the rule. */
+export type RulesSettings = Readonly<Record<string, RuleSettings | undefined>>;
+
 /** A rule as the host evaluates it. */
 export type HostRule = Rule & SetRule;
 
-/** Rules that a host can evaluate and that are not switched off. */
-export function hostRules(settings: Readonly<Record<string, RuleSettings | undefined>> = {}): readonly HostRule[] {
-  return ACTIVE_RULES.filter(({ name, shape }) => shape.kind !== 'prometheus' && settings[name]?.enabled !== false).map(
-    (rule) => {
-      const { for: wait = rule.for, threshold, severity = rule.severity } = settings[rule.name] ?? {};
-      return {
-        ...rule,
-        severity,
-        for: wait,
-        forMs: readDuration(wait) ?? 0,
-        shape: withThreshold(rule.shape, threshold),
-      };
-    },
-  );
-}
+/** Rules whose figures exist and that are not switched off, with their settings. */
+export const setRules = (settings: RulesSettings = {}): readonly Rule[] =>
+  ACTIVE_RULES.filter(({ name }) => settings[name]?.enabled !== false).map((rule) => {
+    const { for: wait = rule.for, threshold, severity = rule.severity } = settings[rule.name] ?? {};
+    return { ...rule, severity, for: wait, shape: withThreshold(rule.shape, threshold) };
+  });
 
-function withThreshold(shape: Shape, threshold: number | undefined): Shape {
-  return threshold === undefined || shape.kind === 'prometheus' ? shape : { ...shape, threshold };
-}
+/** Those that a host can evaluate. */
+export const hostRules = (settings?: RulesSettings): readonly HostRule[] =>
+  setRules(settings)
+    .filter(({ shape }) => shape.kind !== 'prometheus')
+    .map((rule) => ({ ...rule, forMs: readDuration(rule.for) ?? 0 }));
+
+const withThreshold = (shape: Shape, threshold: number | undefined): Shape =>
+  threshold === undefined || shape.kind === 'prometheus' ? shape : { ...shape, threshold };

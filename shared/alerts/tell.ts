@@ -17,23 +17,27 @@ export interface TellInput {
 /** At most one message a minute: changes of the same minute go out together. */
 const GROUP_MS = 60_000;
 
-/** `alerts`: as they are once the tellings are stored. */
+/**
+ * `alerts`: as they are once the tellings are stored. The end of an alert that was told is told also while it is muted, and not while it is
+ * silenced.
+ */
 export function tell(
   alerts: Alerts,
   input: TellInput,
 ): { readonly alerts: Alerts; readonly tellings: readonly Telling[] } {
   const { now } = input;
-  const lastAt = Math.max(...[...alerts.values()].map(({ toldAt }) => toldAt ?? 0), 0);
+  const lastAt = Math.max(...[...alerts.values()].map(({ toldAt }) => toldAt ?? Number.NEGATIVE_INFINITY));
   const mayTell = now - lastAt >= GROUP_MS || lastAt > now;
   const next = new Map<string, Alert>();
   const tellings: Telling[] = [];
   for (const [id, alert] of alerts) {
-    const isQuiet = input.isSilenced(alert) || mutedBy(alert, alerts, input.rules) !== undefined;
     const kind = kindOf(alert, input);
+    const isSilenced = input.isSilenced(alert);
+    const isQuiet = isSilenced || (kind !== 'resolved' && mutedBy(alert, alerts, input.rules) !== undefined);
     if (kind !== undefined && mayTell && !isQuiet) {
       tellings.push({ kind, alert });
       next.set(id, { ...alert, told: toldBy(kind), toldAt: now });
-    } else if (isQuiet && alert.phase === 'resolved') next.set(id, { ...alert, told: null });
+    } else if (isSilenced && alert.phase === 'resolved') next.set(id, { ...alert, told: null });
     else next.set(id, isCalm(alert) ? { ...alert, told: 'firing' } : alert);
   }
   return { alerts: next, tellings };

@@ -3,7 +3,7 @@ const LONGEST = 64;
 const MOST_KNOWN = 10;
 
 /**
- * The candidate with the fewest edits (swapped neighbours count as one), at most a third of the word's length.
+ * The candidate with the fewest edits (swapped neighbours count as one), fewer than a third of the word's length, one at least.
  * With a different first letter only one edit is allowed: few people mistype that letter, and `agents` does not mean `events`.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
@@ -14,7 +14,8 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     if (candidate.length > LONGEST) continue;
     const folded = fold(candidate);
     const edits = editsBetween(wanted, folded);
-    const most = folded[0] === wanted[0] ? Math.max(1, Math.floor(Math.max(word.length, candidate.length) / 3)) : 1;
+    const most =
+      folded[0] === wanted[0] ? Math.max(1, Math.floor((Math.max(word.length, candidate.length) - 1) / 3)) : 1;
     if (edits <= most && (best === undefined || edits < best.edits)) best = { candidate, edits };
   }
   return best?.candidate;

@@ -27,6 +27,7 @@ const readCheckpoints: CommandEntry['load'] = () => import('./commands/checkpoin
 const archives: CommandEntry['load'] = () => import('./commands/checkpoint/archive.ts');
 const tasks: CommandEntry['load'] = () => import('./commands/tasks.ts');
 const jobs: CommandEntry['load'] = () => import('./commands/jobs/jobs.ts');
+const alerts: CommandEntry['load'] = () => import('./commands/alerts.ts');
 const service: CommandEntry['load'] = () => import('./commands/service/control.ts');
 
 export const COMMANDS: readonly CommandEntry[] = [
@@ -138,6 +139,11 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry('jobs history', 'Lists runs of jobs', jobs),
   entry('jobs next', 'Says when a job is due', jobs),
   entry('jobs check', 'Checks the jobs file', jobs),
+  entry('alerts', 'Says what fires', alerts),
+  entry('alerts silence', 'Tells nobody of an alert for a time', alerts),
+  entry('alerts unsilence', 'Ends a silence', alerts),
+  entry('alerts test', 'Sends a test message to the targets', alerts),
+  entry('alerts rules', 'Lists the rules, or prints them for Prometheus', alerts),
   entry('plugins list', 'Lists the plugins of the current generation', () => import('./commands/plugins.ts')),
   entry('events tail', 'Follows the event stream', () => import('./commands/events-tail.ts')),
   entry('config check', 'Checks svc.config.yml and .env', () => import('./commands/config/check.ts')),

@@ -73,7 +73,7 @@ function findCommand([noun = '', verb]: readonly string[]): CommandEntry | 'help
   const ofNoun = COMMANDS.filter((command) => command.noun === noun);
   if (ofNoun.length === 0) throw unknownCommand(noun, COMMANDS);
   const alone = ofNoun.find((command) => command.verb === undefined);
-  if (alone !== undefined) return alone;
+  if (alone !== undefined && (ofNoun.length === 1 || verb === undefined || verb.startsWith('-'))) return alone;
   if (verb === '--help' || verb === '-h') return 'help';
   if (verb === undefined || verb.startsWith('-'))
     throw new SvcError('usage', `svc ${noun} needs one of ${verbsOf(noun).join(', ')}`);

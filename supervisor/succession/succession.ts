@@ -7,6 +7,7 @@
 
 import { type ChildProcess, type SendHandle, spawn } from 'node:child_process';
 import type { Server } from 'node:net';
+import { endChild } from '../../shared/process/end-child.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { HandedOver } from '../log/history.ts';
 import type { InstanceLock } from './instance-lock.ts';
@@ -80,7 +81,7 @@ export class Successor {
   }
 
   giveUp(): void {
-    this.#child.kill('SIGKILL');
+    endChild(this.#child);
   }
 
   #say(word: Word, handle?: SendHandle): void {

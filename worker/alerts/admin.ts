@@ -34,7 +34,7 @@ export function createAlertsAdmin(core: Core, alerts: Alerts): AlertsApi {
     },
     silence: (caller, ask, keep) =>
       alerts.inTurn(async () => {
-        const silence = silenceOf(core, caller, ask);
+        const silence = silenceOf(core, caller, { ...ask, key: alerts.fullKey(ask.key) });
         const shown = shownSilence(silence, true);
         const told = eventOf(core, caller, { ...silence, until: silence.until });
         await alerts.change('alerts.silenced', [putSilence(silence), ...keep(shown), ...recordEvents([told])]);
@@ -42,7 +42,8 @@ export function createAlertsAdmin(core: Core, alerts: Alerts): AlertsApi {
       }),
     unsilence: (caller, ask, keep) =>
       alerts.inTurn(async () => {
-        const { name, key = '' } = ask;
+        const { name } = ask;
+        const key = alerts.fullKey(ask.key);
         if (!alerts.silences.some((one) => one.name === name && one.key === key)) throw notSilenced(name, key);
         const told = eventOf(core, caller, { name, key, until: null, reason: null });
         await alerts.change('alerts.unsilenced', [

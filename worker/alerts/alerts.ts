@@ -107,6 +107,11 @@ export class Alerts {
     await this.#turn;
   }
 
+  /** An account may be given by its short name. */
+  fullKey(key = ''): string {
+    return key === '' ? '' : (this.#deps.generation()?.endpoint(key) ?? key);
+  }
+
   isSilenced({ name, key }: Pick<Alert, 'name' | 'key'>): boolean {
     const now = this.#deps.core.clock.now();
     const hits = (one: Silence): boolean => one.name === name && (one.key === '' || one.key === key) && one.until > now;

@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { ErrorCode } from '../../shared/error-codes.ts';
+import { endChild } from '../../shared/process/end-child.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { RestorePlan } from './restore/plan.ts';
 import type { RestoreRequest } from './restore/restore.ts';
@@ -48,7 +49,7 @@ async function ask(question: ToChild, signal: AbortSignal): Promise<VerifiedChec
     child.on('exit', (code, by) => reject(died(question, by ?? `exit ${code}`)));
     child.send(question, () => {}); // if sending fails, the process has ended and `exit` reports it
   });
-  return answer.finally(() => child.kill('SIGKILL')); // ends anything that code of plugins left running
+  return answer.finally(() => endChild(child)); // ends anything that code of plugins left running
 }
 
 const died = ({ kind }: ToChild, how: string): SvcError =>

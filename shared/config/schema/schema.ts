@@ -316,7 +316,7 @@ export const configSchema = Type.Object(
         20,
       ),
       repeatHours: integer('Hours after which an alert that still fires is told again.', 4, [1, 168]),
-      rules: Type.Record(Type.String({ pattern: '^Svc[A-Za-z]{1,60}$' }), alertRule, {
+      rules: Type.Record(Type.String({ pattern: '^[A-Za-z]{1,64}$' }), alertRule, {
         additionalProperties: false,
         default: {},
         description: 'Settings of single rules by name: `svc alerts rules` lists them.',

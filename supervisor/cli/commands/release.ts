@@ -15,6 +15,7 @@ import { checkAhead } from '../release/check-tree.ts';
 import { finishCut, formerCli, pendingFor, runAs } from '../release/hand-over.ts';
 import { ensureFormer, rollback as goBack, rollbackByFormer } from '../release/rollback.ts';
 import * as steps from '../release/steps.ts';
+import { previousTree } from '../release/tree.ts';
 import { readRestorePlan } from '../start/worker-entry.ts';
 
 type Options = Readonly<Record<string, unknown>>;
@@ -199,6 +200,9 @@ interface Asked {
   readonly options: Options;
 }
 
+/** Steps that may find their release ended. */
+const ENDS: ReadonlySet<ReleaseCommand> = new Set(['finish', 'rollback']);
+
 /** A command that does the next step of the open release, or says why not. */
 function step(
   verb: ReleaseCommand,
@@ -224,7 +228,7 @@ function step(
         const agreed = pending.purpose === 'rollback' && given['yes'] !== true ? ['--yes'] : [];
         if (cli !== undefined) return runAs(cli, [...words, ...agreed], { project, context });
       }
-      const open = openRelease(project) ?? (verb === 'rollback' ? listReleases(project).at(-1) : undefined);
+      const open = openRelease(project) ?? (ENDS.has(verb) ? listReleases(project).at(-1) : undefined);
       if (open === undefined)
         throw new SvcError('not_found', 'no release is under way', { hint: 'svc release begin --to COMMIT' });
       if (verb === 'rollback') await ensureFormer({ caller, record: open, say });
@@ -234,8 +238,9 @@ function step(
       const found = next(record, verb, { now: Date.now(), isForced: given['unclear'] === true });
       if (found.kind === 'refused') throw new SvcError('refused', found.reason, { hint: found.hint });
       if (found.kind === 'done') {
-        // A kill between the record and the resume left ingress paused.
+        // A kill behind the record left ingress paused, or what ran before.
         if (verb === 'observe' && record.state === 'observing') await steps.openAgain(caller, record, say);
+        if (verb === 'finish') await steps.removeReplaced({ caller, record, say }, previousTree(project, record.name));
         return tell(context, record);
       }
       return tell(context, await work({ caller, record, actor: actorHere(), say }, { context, options: given }));

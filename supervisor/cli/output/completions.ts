@@ -55,6 +55,7 @@ ${verbs.join('\n')}
     return
   fi
   if [ -z "$verbs" ]; then verb=""; fi
+  case "$verb" in -*) verb="" ;; esac
   case "$noun\${verb:+ }$verb" in
 ${options.join('\n')}
   esac

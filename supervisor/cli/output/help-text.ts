@@ -10,12 +10,20 @@ export async function helpText([noun, verb]: readonly string[]): Promise<string>
   const ofNoun = COMMANDS.filter((command) => command.noun === noun);
   if (ofNoun.length === 0) throw unknownWord('command', noun, [...nouns(), ...verbsOf('help')]);
   const one = ofNoun.find((command) => command.verb === verb);
-  if (one !== undefined) return commandHelp(await loadCommand(one));
+  if (one !== undefined) return `${commandHelp(await loadCommand(one))}${verb === undefined ? moreOf(noun) : ''}`;
   if (verb !== undefined) throw unknownWord(`command after svc ${noun}:`, verb, verbsOf(noun));
   return `${list(
     `svc ${noun}`,
     ofNoun.map((command) => [command.verb ?? '', command.summary]),
   )}\nsvc ${noun} <command> --help says more.\n`;
+}
+
+/** Commands below one that is also a command by itself. */
+function moreOf(noun: string): string {
+  const more = COMMANDS.filter((command) => command.noun === noun && command.verb !== undefined);
+  if (more.length === 0) return '';
+  const rows = more.map(({ verb = '', summary }): [string, string] => [verb, summary]);
+  return `\n${list(`svc ${noun}`, rows)}`;
 }
 
 /** The same help as data. Throws `usage`. */

@@ -215,7 +215,7 @@ export async function finish(step: Step): Promise<ReleaseRecord> {
 const MOST_NAMED = 5;
 
 /** Removes a tree that was replaced. What is of no version is kept and named: a release deletes no file that only lies there. */
-export async function removeReplaced({ caller, record, say }: Step, tree: string): Promise<void> {
+export async function removeReplaced({ caller, record, say }: Omit<Step, 'actor'>, tree: string): Promise<void> {
   const kept = await removeTree(tree, record, treeOptions(caller));
   if (kept.length === 0) return;
   const more = kept.length > MOST_NAMED ? ` and ${kept.length - MOST_NAMED} more` : '';

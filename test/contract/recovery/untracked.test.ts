@@ -4,8 +4,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { writeRelease } from '../../../shared/recovery/release-record.ts';
+import { commands } from '../../../supervisor/cli/commands/release.ts';
 import { noteCame, removeTree, stayingEntries } from '../../../supervisor/cli/release/untracked.ts';
 import { switchCode } from '../../../worker/recovery/release/switch-code.ts';
+import { capturedContext } from '../../support/commands/cli-context.ts';
 import { releaseRecord } from '../../support/recovery/release-record.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
@@ -156,5 +159,19 @@ describe('files of no version, without git', () => {
 
     assert.deepEqual((await of.remove('previous')).toSorted(), ['src/local.json', 'src/old.js']);
     assert.deepEqual(of.files('previous'), ['src/local.json', 'src/old.js']);
+  });
+});
+
+describe('a finish that was cut', () => {
+  it('is done by the next one, which ends well', async (t) => {
+    const { path, paths } = temporaryProject(t);
+    const previous = join(paths.releasesDir, 'r1', 'previous');
+    mkdirSync(join(previous, 'node_modules/a'), { recursive: true });
+    writeRelease(path, releaseRecord({ steps: ['begun', 'observing', 'finished'], begunAt: 0 }));
+    const finish = commands.find(({ verb }) => verb === 'finish') ?? assert.fail();
+
+    const code = await finish.run({ ...capturedContext(''), project: () => path }, [], {});
+
+    assert.deepEqual([code, existsSync(previous)], [0, false]);
   });
 });

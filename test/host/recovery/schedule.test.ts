@@ -180,6 +180,17 @@ describe('the schedule of checkpoints', () => {
     assert.deepEqual(await ages(), [111_600, 111_600]);
   });
 
+  it('removes what a kill has cut of a copy on another disk', async (t) => {
+    const copyTo = mkdtempSync(join(tmpdir(), 'svc-copies-'));
+    t.after(() => rmSync(copyTo, { recursive: true, force: true }));
+    const { to } = await scheduled(t, { everyHours: 0, copyTo });
+    mkdirSync(join(copyTo, 'c3.part', 'project'), { recursive: true });
+
+    await to('2026-01-10T12:02:00Z');
+
+    assert.deepEqual(readdirSync(copyTo), []);
+  });
+
   it('tries again after an hour where one failed, and counts the failure', async (t) => {
     const { to, names, events, project, host } = await scheduled(t, { everyHours: 6 }, BEGIN - 48 * HOUR);
     project.write('notes.md', `the token is ${project.token}`);

@@ -14,6 +14,11 @@ describe('nearest', () => {
     assert.equal(nearest('eort', ['port', 'host']), 'port');
   });
 
+  it('takes no word of another meaning for a mistyped one because two letters of six differ', () => {
+    assert.equal(nearest('agents', ['alerts']), undefined);
+    assert.equal(nearest('alrets', ['alerts']), 'alerts');
+  });
+
   it('finds nothing where nothing is near', () => {
     assert.equal(nearest('zebra', ['port', 'host', 'token']), undefined);
   });

@@ -9,6 +9,7 @@ import { statfsSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ErrorCode } from '../../../shared/error-codes.ts';
+import { endChild } from '../../../shared/process/end-child.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { type Clock, systemClock, type Timer } from '../../../shared/time/clock.ts';
 import type { LogPin, SnapshotWriter } from '../../database/unit.ts';
@@ -154,7 +155,7 @@ class CopyChild {
   /** Resolves once the process has ended. */
   async end(): Promise<void> {
     this.#timer?.cancel();
-    this.#process.kill('SIGKILL');
+    endChild(this.#process);
     await this.#ended;
   }
 
@@ -179,7 +180,7 @@ class CopyChild {
 
   #fail(error: Error): void {
     this.#failure ??= error;
-    this.#process.kill('SIGKILL');
+    endChild(this.#process);
     this.#waiting?.reject(this.#failure);
   }
 }

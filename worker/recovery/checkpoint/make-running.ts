@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { ErrorCode } from '../../../shared/error-codes.ts';
+import { endChild } from '../../../shared/process/end-child.ts';
 import { coerceError, SvcError } from '../../../shared/svc-error.ts';
 import type { SnapshotWriter } from '../../database/unit.ts';
 import { copyDatabase } from './copy-database.ts';
@@ -58,7 +59,7 @@ function finishInChild(options: FinishOptions, signal: AbortSignal): Promise<Fin
     child.on('close', (code, by) => reject(died(`${by ?? `exit ${code}`} ${stderr.trim()}`.trim())));
     child.send(options, () => {}); // if sending fails, the process has ended and `close` reports it
   });
-  return work.finally(() => child.kill('SIGKILL'));
+  return work.finally(() => endChild(child));
 }
 
 const died = (how: string): SvcError =>

@@ -8,6 +8,7 @@
 //            Dead and unknown work does not come along, so of a state whose outcomes alone came along only open work has ended for certain.
 //   CARRY-5  A dead item or send changes only where an operator has changed it since.
 //   CARRY-6  A task that waits comes due, also one that was set after the checkpoint: the item that set it will not be handled again.
+//   CARRY-7  An event of a subscriber is the same one only in its own timeline: numbers are given again after a restore (`event-ids.ts`).
 import type { Statement } from '../../database/unit.ts';
 import type { Origin } from './lineage.ts';
 

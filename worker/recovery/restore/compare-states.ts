@@ -18,6 +18,7 @@ import {
   type Row,
   sendCarry,
 } from './carry.ts';
+import { idsBetween } from './event-ids.ts';
 import { type Origin, originOf } from './lineage.ts';
 import { prepareRead, type State } from './state-reader.ts';
 
@@ -96,8 +97,10 @@ function compareItems({ replaced, kept, at, apply, columns, origin }: Comparing)
   let [handled, ids, received, endedItems] = [0, 0, 0, 0];
   const find = prepareRead(kept, 'inbox', 'endpoint = ? AND delivery_id = ?');
   const there = prepareRead(replaced, 'inbox', 'endpoint = ? AND delivery_id = ?');
+  const [idHere, idThere] = [idsBetween(replaced, kept), idsBetween(kept, replaced)];
   const left = kept.all('inbox', "state <> 'done'");
-  for (const row of replaced.each('inbox')) {
+  for (const found of replaced.each('inbox')) {
+    const row: Row = { ...found, delivery_id: idHere(found) };
     const own = find(row['endpoint'], row['delivery_id']);
     const carry = itemCarry(factOf(row), own && factOf(own), origin);
     if (carry === 'nothing' || carry === 'ended_unseen') continue;
@@ -111,7 +114,7 @@ function compareItems({ replaced, kept, at, apply, columns, origin }: Comparing)
     carryItem(carry, item, { kept: own && String(own['id']), columns }).forEach(apply);
   }
   for (const row of left) {
-    if (there(row['endpoint'], row['delivery_id']) !== undefined) continue;
+    if (there(row['endpoint'], idThere(row)) !== undefined) continue;
     if (itemCarry(undefined, factOf(row), origin) !== 'ended_unseen') continue;
     endedItems += 1;
     apply(endUnseenItem(String(row['id']), at));

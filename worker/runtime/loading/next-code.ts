@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../../shared/config/environment.ts';
 import type { Mode } from '../../../shared/config/mode.ts';
 import type { ErrorCode } from '../../../shared/error-codes.ts';
+import { endChild } from '../../../shared/process/end-child.ts';
 import { nativeFile } from '../../../shared/sqlite.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 
@@ -86,7 +87,7 @@ function askProcess(question: CodeQuestion): Promise<CodeAnswer | undefined> {
     if (child === undefined) return resolve(undefined);
     const settle = (answer: CodeAnswer | undefined): void => {
       clearTimeout(limit);
-      child.kill('SIGKILL'); // ends anything that the code left running
+      endChild(child); // ends anything that the code left running
       resolve(answer);
     };
     const limit = setTimeout(() => settle(failed(`the code was not loaded within ${LIMIT_MS / 1_000} s`)), LIMIT_MS);

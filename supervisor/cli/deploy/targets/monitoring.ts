@@ -1,4 +1,5 @@
 // `svc deploy init monitoring`: the pack for Prometheus, Alertmanager and Grafana. The files name no machine but the address of the host itself.
+import { RUNBOOK } from '../../../../shared/alerts/rule.ts';
 import { defaultHostName } from '../../../../shared/config/load.ts';
 import { projectPaths } from '../../../../shared/files/paths.ts';
 import { textOption } from '../../options.ts';
@@ -7,7 +8,6 @@ import type { DeployTarget } from '../target.ts';
 import { headLine, template } from '../template.ts';
 
 const FOLDER = 'monitoring';
-const RUNBOOK = 'deploy/monitoring/runbook.md';
 
 export const target: DeployTarget = {
   name: 'monitoring',
@@ -75,6 +75,8 @@ function notesOf({ raw }: DeployProject): readonly string[] {
       : []),
     ...(raw(['alerts', 'rules']) === undefined
       ? []
-      : ['alerts.yml has the rules as svc has them. With your alerts.rules: svc alerts rules --prometheus']),
+      : [
+          'alerts.yml has the rules as svc has them. With your alerts.rules: svc alerts rules --prometheus > deploy/monitoring/alerts.yml',
+        ]),
   ];
 }

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { freePort } from '../../../support/free-port.ts';
-import { type EdgeHost, edgeDoctor, edgeHost } from './kit/edge-host.ts';
+import { type EdgeHost, edgeHost, foundByDoctor } from './kit/edge-host.ts';
 import {
   type Certificate,
   caddyAround,
@@ -130,12 +130,8 @@ describe('svc doctor --edge behind a plain proxy', { skip: proxiesMissing(), tim
       const file = join(folder, 'configuration');
       writeFileSync(file, text({ folder, port, plain, upstream: host.port, certificate }));
       await serveProxy(cleanup, { kind, file, folder, port });
-      const checks = await edgeDoctor(host, {
-        edge: { port },
-        certificate,
-        ...(idleSeconds === undefined ? {} : { idleSeconds }),
-      });
-      const found = checks.filter(({ status }) => status !== 'ok' && status !== 'skip');
+      const asked = { edge: { port }, certificate, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
+      const found = await foundByDoctor(host, asked, Object.keys(finds));
 
       assert.deepEqual(found.map(({ id }) => id).toSorted(), Object.keys(finds).toSorted());
       for (const { id, status, reason } of found) assert.match(`${status}: ${reason}`, finds[id] ?? /^$/u);

@@ -7,6 +7,8 @@ import { everyMinute, promtoolFile } from '../../../support/alerts/promtool-file
 import { deployFolder, runDeploy } from '../../../support/commands/deploy-run.ts';
 import { monitoringMissing } from '../../../support/monitoring/programs.ts';
 import { runProgram } from '../../../support/process/run-program.ts';
+import { svc } from '../../../support/svc-command.ts';
+import { temporaryProject } from '../../../support/temporary-project.ts';
 
 const skip = monitoringMissing();
 const RUNBOOK = 'https://wiki.example/svc';
@@ -26,6 +28,30 @@ describe('the pack for monitoring', { skip }, () => {
       t.diagnostic(line);
     }
     assert.equal(next.length, 4);
+  });
+
+  it('has rules with the settings of a project, as svc alerts rules prints them', async (t) => {
+    const project = temporaryProject(t, {
+      config: {
+        alerts: {
+          rules: {
+            SvcErrors: { threshold: 100, for: '90s', severity: 'critical' },
+            SvcBacklog: { threshold: 60.5 },
+            SvcJobsMissed: { enabled: false },
+          },
+        },
+      },
+    });
+    const printed = await svc(['alerts', 'rules', '--prometheus'], { cwd: project.path });
+    assert.equal(printed.code, 0, printed.stderr);
+    project.write('alerts.yml', printed.stdout);
+    const { code, stdout, stderr } = await runProgram('promtool', ['check', 'rules', 'alerts.yml'], project.path);
+
+    assert.equal(code, 0, stdout + stderr);
+    assert.match(stdout, /18 rules found/u);
+    assert.match(printed.stdout, /\) > 100'?"?\n +for: 90s\n/u);
+    assert.match(printed.stdout, /> 60\.5 unless/u);
+    assert.doesNotMatch(printed.stdout, /SvcJobsMissed/u);
   });
 
   it('fires at each minute as the evaluator of the host, with the same value, and names the process', async (t) => {

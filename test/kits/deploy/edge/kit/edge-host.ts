@@ -55,12 +55,35 @@ export interface EdgeFinding {
   readonly reason: string;
 }
 
-/** What `svc doctor --edge` finds there, with the token of the project. */
-export async function edgeDoctor(
-  { project }: EdgeHost,
-  asked: { readonly edge: EdgeAddress; readonly certificate: Certificate; readonly idleSeconds?: number },
+export interface EdgeQuestion {
+  readonly edge: EdgeAddress;
+  readonly certificate: Certificate;
+  /** Default: all of the edge. */
+  readonly ids?: readonly string[];
+  readonly idleSeconds?: number;
+}
+
+export const EDGE_IDS = CHECKS.map(({ id }) => id).filter((id) => id.startsWith('edge.'));
+
+const MOST_TRIES = 3;
+
+/** What `svc doctor --edge` finds besides what is well. It gives a proxy seconds: where others have the machine, it is asked again. */
+export async function foundByDoctor(
+  host: EdgeHost,
+  asked: EdgeQuestion,
+  expected: readonly string[],
 ): Promise<readonly EdgeFinding[]> {
-  const ids = CHECKS.map(({ id }) => id).filter((id) => id.startsWith('edge.'));
+  const isIdle = asked.idleSeconds !== undefined;
+  for (let tries = 1; ; tries += 1) {
+    const checks = await edgeDoctor(host, asked);
+    const found = checks.filter(({ id, status }) => status !== (isIdle || id !== 'edge.idle' ? 'ok' : 'skip'));
+    if (tries === MOST_TRIES || found.every(({ id }) => expected.includes(id))) return found;
+  }
+}
+
+/** What `svc doctor --edge` says, with the token of the project. */
+export async function edgeDoctor({ project }: EdgeHost, asked: EdgeQuestion): Promise<readonly EdgeFinding[]> {
+  const { ids = EDGE_IDS } = asked;
   const idle = asked.idleSeconds === undefined ? [] : ['--idle', String(asked.idleSeconds)];
   const args = ['--edge', `https://localhost:${asked.edge.port}`, ...idle, '--only', ids.join(',')];
   // Node reads it at its start: the command has to be a process of its own.
