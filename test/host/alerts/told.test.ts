@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { countDead, readStoredFigures } from '../../../worker/metrics/stored-figures.ts';
-import { ACCOUNT, type AlertsHost, alertsHost } from '../../support/hosts/alerts-host.ts';
+import { ACCOUNT, type AlertsHost, alertsHost } from '../../support/alerts/alerts-host.ts';
 
 const MINUTE = 60_000;
 

@@ -2,14 +2,6 @@
 // Loaded with the first body or document, because TypeBox is slow to load. Type imports cost nothing.
 import type { Static } from 'typebox';
 import { acceptanceAskSchema, acceptanceSchema } from '../../../shared/api/acceptance.ts';
-import {
-  alertSilenceSchema,
-  alertsSchema,
-  alertTestedSchema,
-  alertTestSchema,
-  alertUnsilenceSchema,
-  silenceSchema,
-} from '../../../shared/api/alert.ts';
 import { chatMessagesSchema, chatPressSchema, chatSaySchema, chatTakenSchema } from '../../../shared/api/chat.ts';
 import {
   checkpointBegunSchema,
@@ -32,6 +24,14 @@ import {
   replaySchema,
 } from '../../../shared/api/item.ts';
 import { jobEntrySchema, jobRunsSchema, jobSchema, jobStartedSchema, jobsSchema } from '../../../shared/api/job.ts';
+import {
+  alertSilenceSchema,
+  alertsSchema,
+  alertTestedSchema,
+  alertTestSchema,
+  alertUnsilenceSchema,
+  silenceSchema,
+} from '../../../shared/api/monitoring/alert.ts';
 import { outboxItemSchema, outboxPageSchema } from '../../../shared/api/outbox.ts';
 import { problemSchema } from '../../../shared/api/problem.ts';
 import { readinessReportSchema } from '../../../shared/api/readiness.ts';
