@@ -1,5 +1,5 @@
 // What the host takes of this room. Loaded half a minute after the start, or by the first question.
-import { seriesOf } from '../../shared/alerts/rule.ts';
+import { type Series, seriesOf } from '../../shared/alerts/rule.ts';
 import { ACTIVE_RULES } from '../../shared/alerts/rules.ts';
 
 export { readFigures } from '../metrics/recent.ts';
@@ -7,5 +7,5 @@ export { createAlertsAdmin } from './admin.ts';
 export { Alerts, type AlertsDeps } from './alerts.ts';
 export { expectedIn } from './expected.ts';
 
-/** Names of all figures that rules read. */
-export const FIGURES: ReadonlySet<string> = new Set(ACTIVE_RULES.flatMap(seriesOf).map(({ name }) => name));
+/** All figures that rules read. */
+export const FIGURES: readonly Series[] = ACTIVE_RULES.flatMap(seriesOf);
