@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Counter, Gauge, Registry } from 'prom-client';
+import { figureReader } from '../../../worker/alerts/figure-reader.ts';
 import { alertMetrics, type FiringCounts } from '../../../worker/metrics/alert-metrics.ts';
 import { readFigures } from '../../../worker/metrics/recent.ts';
 
@@ -15,6 +16,26 @@ describe('svc_alerts_firing', () => {
     const text = await registry.metrics();
     assert.match(text, /svc_alerts_firing\{severity="critical"\} 0\n/);
     assert.match(text, /svc_alerts_firing\{severity="warning"\} 2\n/);
+  });
+});
+
+describe('the figures of a look', () => {
+  it('have the ages of checkpoints, which are read at each tenth look', async () => {
+    const registry = new Registry();
+    let reads = 0;
+    new Gauge({
+      name: 'svc_checkpoint_age_seconds',
+      help: 'a',
+      registers: [registry],
+      collect() {
+        reads += 1;
+        this.set(reads);
+      },
+    });
+    const read = figureReader(registry);
+    const values: number[] = [];
+    for (let look = 0; look < 21; look += 1) values.push((await read())[0]?.value ?? 0);
+    assert.deepEqual([reads, values[0], values[9], values[10], values[20]], [3, 1, 1, 2, 3]);
   });
 });
 
