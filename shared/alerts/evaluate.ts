@@ -5,7 +5,7 @@
 //   ALERT-4  A counter that falls began anew, as in Prometheus: what it shows then is added.
 import { readDuration } from '../time/duration.ts';
 import type { History, Labels, SampledSeries } from './history.ts';
-import type { Comparison, KeptLabel, Rule, Series, Shape } from './rule.ts';
+import { type Comparison, isSelected, type KeptLabel, type Rule, type Series, type Shape } from './rule.ts';
 
 /** `held`: `unless` is true, so nothing can be said. A rule that did not fire does not begin to; one that fires goes on. */
 export type Verdict = 'true' | 'unknown' | 'held';
@@ -153,11 +153,7 @@ function sumBy(
   return sums;
 }
 
-function matching(history: History, { name, where = {} }: Series): readonly SampledSeries[] {
-  const wanted = Object.entries(where);
-  return history
-    .of(name)
-    .filter(({ labels }) => wanted.every(([label, values]) => values.includes(labels[label] ?? '')));
-}
+const matching = (history: History, series: Series): readonly SampledSeries[] =>
+  history.of(series.name).filter(({ labels }) => isSelected(labels, series));
 
 const windowMs = (window: string): number => readDuration(window) ?? 0;

@@ -1,6 +1,5 @@
 // One attempt at one send: claims it, calls the platform, and stores the result.
 
-import { ALERTS_ACTOR } from '../../shared/alerts/actor.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { delay, within } from '../../shared/time/abort.ts';
 import { wholeWaitMs } from '../../shared/time/backoff.ts';
