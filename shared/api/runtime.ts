@@ -60,11 +60,11 @@ export const ingressPreviewSchema = Type.Object({
   ),
   /** Jobs that are due: runs, and due times that count as missed, by the `missed` of the job. */
   jobs: Type.Array(Type.Object({ job: Type.String(), runs: Type.Integer(), missed: Type.Integer() })),
-  /** Tasks and cron of plugins that are due, by handler. */
+  /** Tasks and cron of plugins that are due, and deadlines of a Workroom, by handler. */
   tasks: Type.Array(
     Type.Object({
       handler: Type.String(),
-      kind: Type.Union([Type.Literal('task'), Type.Literal('cron')]),
+      kind: Type.Union([Type.Literal('task'), Type.Literal('cron'), Type.Literal('deadline')]),
       count: Type.Integer(),
       oldest: nullableText,
     }),

@@ -59,8 +59,8 @@ function loadFromOwnCache<T>(file: string): Program<T> {
   const kept = join(dirname(file), FOLDER, `${basename(file)}-${process.version}-${process.arch}`);
   const script = compile(file, kept);
   const run = script.runInThisContext() as (...scope: readonly unknown[]) => void;
-  // In Node 20 a script made of cached code cannot `import()`: the bundle uses this function.
-  const loaded = { exports: {} as T, import: (specifier: string): Promise<unknown> => import(specifier) };
+  // In Node 20 a script made of cached code cannot `import()`: the bundle uses this function. This code may be of such a script itself.
+  const loaded = { exports: {} as T, import: importModule };
   run.call(loaded.exports, loaded.exports, createRequire(file), loaded, file, dirname(file));
   let isKept = script.cachedDataRejected === false;
   const keep = (): void => {

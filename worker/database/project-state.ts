@@ -6,6 +6,7 @@
 import { chmodSync, statSync } from 'node:fs';
 import { type HistoryNote, isNewlyMarked, notedHistory } from '../../shared/files/lost-history.ts';
 import { type Epoch, newEpoch, newProjectId, type ProjectId } from '../../shared/identifiers.ts';
+import { goingOn, LINEAGE, lineageOf } from './lineage.ts';
 import { sql, statement } from './statement.ts';
 import type { Reader, Statement, Writer } from './unit.ts';
 
@@ -63,7 +64,11 @@ export async function loadProjectState(
   if (isCopy)
     await writer.commit({
       name: 'project.file',
-      statements: [writeMeta('epoch', epoch), ...(born === undefined ? [] : [writeMeta(BORN, born)])],
+      statements: [
+        writeMeta('epoch', epoch),
+        writeMeta(LINEAGE, JSON.stringify(goingOn(lineageOf(meta.get(LINEAGE)), { [stored]: head }))),
+        ...(born === undefined ? [] : [writeMeta(BORN, born)]),
+      ],
     });
   return {
     projectId: (meta.get('project_id') ?? '') as ProjectId,

@@ -44,7 +44,7 @@ async function previewOf(
     items,
     jobs: await previewDue(reader, scheduler.jobs, now),
     tasks: tasks.filter(
-      ({ kind, handler, oldest }) => kind === 'task' || !cron.isSkipped(handler, Date.parse(oldest ?? '')),
+      ({ kind, handler, oldest }) => kind !== 'cron' || !cron.isSkipped(handler, Date.parse(oldest ?? '')),
     ),
   };
 }

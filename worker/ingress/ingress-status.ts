@@ -72,21 +72,21 @@ export async function readParked(reader: Reader) {
   }));
 }
 
-/** Tasks and cron of plugins whose time has come, by handler. */
+/** Tasks and cron of plugins, and deadlines of the Workroom, whose time has come, by handler. */
 export async function readDueTasks(reader: Reader, now: number) {
   const rows = await reader.all(
     sql
       .selectFrom('due')
       .select(({ fn }) => ['capability', 'kind', fn.countAll<number>().as('count'), fn.min('at').as('oldest')])
-      .where('kind', 'in', ['task', 'cron'])
+      .where('kind', 'in', ['task', 'cron', 'workroom'])
       .where('at', '<=', now)
       .groupBy(['capability', 'kind'])
       .orderBy('capability')
       .orderBy('kind'),
   );
   return rows.map(({ capability, kind, count, oldest }) => ({
-    handler: capability ?? '',
-    kind: kind === 'cron' ? ('cron' as const) : ('task' as const),
+    handler: capability ?? kind,
+    kind: kind === 'workroom' ? ('deadline' as const) : kind === 'cron' ? ('cron' as const) : ('task' as const),
     count: Number(count),
     oldest: timeOf(oldest),
   }));

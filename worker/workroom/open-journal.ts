@@ -18,7 +18,7 @@ import { rebuild } from './journal/rebuild.ts';
 import { readHead } from './read-catalog.ts';
 
 const STORE = 'workroom_store';
-const SLICE = 2_000;
+const SLICE = 2_048;
 
 /** Where the files of the journal lie. */
 export interface JournalPlace {
@@ -121,23 +121,29 @@ async function openInFiles({ core, reminding, folder, catalogFile, sealedBytes }
   const { tail, holdMore } = openFiles({ folder, project: core.projectId, head, spool });
   const more = sealedBytes === undefined ? {} : { sealedBytes };
   const journal = new FileJournal({ core, folder, catalogFile, tail, ...more });
+  let areProven = false;
   if (holdMore || (tail.seq > 0 && (await isWithoutCatalog(core)))) {
     const lastSeq = Math.max(tail.seq, head.seq);
     // An older database knows neither words that were erased since nor where the lines lie now.
     const left = await findWordsLeft(folder);
     const anew = [statement(sql.deleteFrom('workroom_places')), ...(left.length === 0 ? [] : [noteErased(left)])];
     await rebuild({ core, source: journal, reminding, lastSeq, pause: () => turns(1), more: anew });
+    areProven = true;
   }
-  await placeAll(core, folder);
+  await placeAll(core, folder, { areProven });
   await noteStore(core, 'file', [KEEP_OUT]);
   await journal.start();
   return journal;
 }
 
 /** Events of the files whose places the database does not know leave the spool. */
-export async function placeAll(core: Pick<Core, 'reader' | 'writer'>, folder: string): Promise<void> {
+async function placeAll(
+  core: Pick<Core, 'reader' | 'writer'>,
+  folder: string,
+  { areProven }: { readonly areProven: boolean },
+): Promise<void> {
   const last = await core.reader.first(sql.selectFrom('workroom_places').select('seq').orderBy('seq', 'desc').limit(1));
-  for (const placed of placedAfter(folder, last?.seq ?? 0))
+  for (const placed of placedAfter(folder, { after: last?.seq ?? 0, areProven }))
     for (let from = 0; from < placed.length; from += SLICE) {
       const statements = takeOut(placed.slice(from, from + SLICE));
       await commitOrThrow(core.writer, { name: 'workroom.filed', statements });

@@ -95,7 +95,7 @@ const rules: Command = {
   ],
   examples: ['svc alerts rules', 'svc alerts rules --prometheus > alerts.yml'],
   async run({ project, env, print, json }, _args, options) {
-    const { config } = loadConfig({ project: project(), mode: 'production', environment: env, servesNothing: true });
+    const { config } = loadConfig({ project: project(), mode: 'test', environment: env, servesNothing: true });
     const set = setRules(config.alerts.rules);
     if (json) print.json({ rules: set });
     else if (options['prometheus'] === true)

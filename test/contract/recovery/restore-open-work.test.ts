@@ -1,6 +1,11 @@
 // Work that is open in the restored state and missing in the replaced one. It has ended only where the replaced state came from the restored one.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { loadProjectState } from '../../../worker/database/project-state.ts';
+import { SqliteReader } from '../../../worker/database/reader.ts';
+import { openReadOnly } from '../../../worker/database/sqlite/connection.ts';
+import { WriterCore } from '../../../worker/database/sqlite/writer-core.ts';
+import { GroupingWriter, inlineRunner } from '../../../worker/database/writer.ts';
 import { type RestoreRequest, readRestorePlan, restore } from '../../../worker/recovery/restore/restore.ts';
 import { insert, item, rowsOf, send, withDatabase } from '../../support/recovery/changed-rows.ts';
 import { type StoppedProject, stoppedProject } from '../../support/recovery/stopped-project.ts';
@@ -36,6 +41,17 @@ function storeFailed(project: StoppedProject): void {
     insert(database, 'outbox', send('unknown', { state: 'unknown', done_at: 9 }));
   });
   project.store({ stored: 'failed' });
+}
+
+/** As a start on a file that was copied. */
+async function startOnCopy({ paths }: StoppedProject): Promise<boolean> {
+  const core = new WriterCore({ file: paths.database, now: Date.now });
+  core.open();
+  const reader = new SqliteReader(() => openReadOnly(paths.database));
+  const { isCopy } = await loadProjectState(new GroupingWriter(inlineRunner(core)), reader, { born: 'later' });
+  reader.close();
+  core.close();
+  return isCopy;
 }
 
 const RETENTION = "DELETE FROM inbox WHERE id = 'parked'; DELETE FROM outbox WHERE id = 'waiting'";
@@ -158,6 +174,19 @@ describe('open work that the replaced state had, and retention removed there', (
     project.store({ fact: 'later' });
     await project.make();
     await bring(project, 'c2');
+
+    await bring(project, 'c1');
+
+    assert.deepEqual(states(project, 'inbox'), { parked: 'done' });
+    assert.deepEqual(states(project, 'outbox'), { waiting: 'sent' });
+  });
+
+  it('has ended where a copy of the file was put in its place, which began a timeline of its own', async (t) => {
+    const project = stoppedProject(t);
+    storeOpen(project);
+    await project.make();
+    change(project, `${RETENTION}; INSERT INTO meta (key, value) VALUES ('file_born', 'before')`);
+    assert.equal(await startOnCopy(project), true);
 
     await bring(project, 'c1');
 

@@ -40,7 +40,7 @@ describe('deploy.current', () => {
     await runDeploy(folder, 'systemd', { instance: 'bob', port: '8069' });
     const file = join(folder, 'deploy/kubernetes/kustomization.yaml');
     writeFileSync(file, readFileSync(file, 'utf8').replace('newTag: set-me', 'newTag: "3"'));
-    assert.deepEqual(await lookAt(folder), { status: 'ok', reason: '8 are' });
+    assert.deepEqual(await lookAt(folder), { status: 'ok', reason: '9 are' });
   });
 
   it('names each file that is behind and the command of its target, by which it is well again', async (t) => {

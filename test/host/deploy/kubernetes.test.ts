@@ -1,7 +1,7 @@
 // `svc deploy init kubernetes`: what it writes, what it refuses, and our rules for the manifests, each with a manifest that breaks it.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { headOf, templateHash } from '../../../supervisor/cli/deploy/template.ts';
@@ -15,6 +15,7 @@ const FILES = [
   'resources.yaml',
   'kustomization.yaml',
   'rwo.yaml',
+  'open-volume.yaml',
   'network-policy/kustomization.yaml',
   'network-policy/policy.yaml',
 ].map((name) => `${KUBERNETES}/${name}`);
@@ -93,6 +94,20 @@ describe('svc deploy init kubernetes', () => {
     ];
     assert.equal(config.http.host, '0.0.0.0');
     assert.deepEqual(ports, [config.http.port, config.http.port]);
+  });
+
+  it('runs the image of the same project: its user, its folder, its port', async (t) => {
+    const { folder, manifests } = await writtenManifests(t);
+    await runDeploy(folder, 'compose');
+    const image = readFileSync(join(folder, 'Dockerfile'), 'utf8');
+    const last = (word: string): string => [...image.matchAll(new RegExp(`^${word} (.*)$`, 'gm'))].at(-1)?.[1] ?? '';
+    const [deployment] = ofKind(manifests, 'Deployment');
+    const inPod = (path: string): unknown => at(deployment, `${POD}.securityContext.${path}`);
+
+    assert.equal(last('USER'), `${inPod('runAsUser')}:${inPod('runAsGroup')}`);
+    assert.equal(last('EXPOSE'), String(at(deployment, `${CONTAINER}.ports.0.containerPort`)));
+    for (const mount of [0, 1])
+      assert.equal(dirname(String(at(deployment, `${CONTAINER}.volumeMounts.${mount}.mountPath`))), last('WORKDIR'));
   });
 
   it('probes paths at which a running host answers 200', async (t) => {

@@ -12,7 +12,7 @@ const BUSY = {
   quiet: false,
   handlers: [
     { handler: 'root/shop#on/message', item: 'i1', since: new Date(Date.now() - 90_000).toISOString() },
-    { handler: 'root/\u001bshop#task/x', item: 'i2', since: new Date(Date.now() + 90_000).toISOString() },
+    { handler: 'root/\u001bshop#task/x', item: 'i2', since: new Date(Date.now() + 3_600_000).toISOString() },
   ],
   sends: [{ endpoint: 'root/irc:irc', count: 3 }],
 };

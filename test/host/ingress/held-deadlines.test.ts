@@ -1,6 +1,7 @@
 // A pause of ingress holds the deadlines of the Workroom: their events would begin what plugins do about them.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { createIngressApi } from '../../../worker/host/ingress.ts';
 import { type JobsHost, jobsHost } from '../../support/hosts/jobs-host.ts';
 
 const MINUTE = 60_000;
@@ -40,6 +41,7 @@ describe('a pause of ingress', () => {
       next.workroom.start();
       await next.host.advance(MINUTE);
       const afterStart = [overdue(next), head(next)];
+      const { tasks } = await createIngressApi(next.host.engine, next.jobs).preview();
       await next.host.engine.gate.set({ state: 'open' }, 'op');
       await next.host.advance(MINUTE);
 
@@ -49,6 +51,10 @@ describe('a pause of ingress', () => {
           [[], before],
           [[], before],
         ],
+      );
+      assert.deepEqual(
+        tasks.map(({ handler, kind, count }) => [handler, kind, count]),
+        [['workroom', 'deadline', 2]],
       );
       assert.deepEqual(overdue(next), ['item/web-1', 'item/web-2']);
     });

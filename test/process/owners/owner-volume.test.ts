@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { at, manifestsOf } from '../../support/deploy/manifests.ts';
 import { smallDisk, smallDiskMissing } from '../../support/disk/small-disk.ts';
 import { otherUserMissing } from '../../support/owners/other-user.ts';
 import { type First, firstProcess, hostCommand, namespaceMissing, says } from '../../support/process/first-process.ts';
@@ -24,6 +25,7 @@ const environment = ({ token }: TemporaryProject) => ({ HTTP_TOKEN: token, KUBER
 
 interface Volume {
   readonly project: TemporaryProject & { readonly url: string };
+  readonly disk: string;
   readonly state: string;
   /** A host, or another command of svc in a pod of its own. */
   pod(...command: readonly string[]): First;
@@ -45,6 +47,7 @@ async function volume(t: Cleanup): Promise<Volume> {
   rmSync(project.paths.env);
   return {
     project,
+    disk,
     state: join(disk, 'svc'),
     pod: (...command) => {
       const words = command.length === 0 ? hostCommand(project.path) : [process.execPath, CLI, ...command];
@@ -67,6 +70,28 @@ describe('a host on a volume as kubelet mounts it', NEEDS, () => {
       (name) => (statSync(join(state, name)).mode & 0o077) !== 0 || statSync(join(state, name)).uid !== POD_USER,
     );
     assert.deepEqual(open, []);
+    process.kill(await first.pid(), 'SIGTERM');
+    assert.equal((await first.ended).code, 0);
+  });
+
+  it('runs on a volume that everybody may write where the folders were made by the patch for it', async (t) => {
+    const { project, disk, state, pod } = await volume(t);
+    rmSync(state, { recursive: true });
+    rmSync(join(disk, 'data'), { recursive: true });
+    chmodSync(disk, 0o777);
+    const patch = readFileSync(join(import.meta.dirname, '../../../deploy/kubernetes/open-volume.yaml'), 'utf8');
+    const [deployment] = manifestsOf(patch.replaceAll('@NAME@', 'bot'));
+    const command = at(deployment, 'spec.template.spec.initContainers.0.command') as readonly string[];
+    const mount = String(at(deployment, 'spec.template.spec.initContainers.0.volumeMounts.0.mountPath'));
+    const words = command.map((word) => word.replaceAll(`${mount}/`, `${disk}/`));
+
+    const made = spawnSync(AS_USER[0] ?? '', [...AS_USER.slice(1), ...words], { encoding: 'utf8' });
+    assert.equal(made.status, 0, made.stderr);
+    const first = pod();
+    await says(first, 'worker up');
+
+    assert.equal((await fetch(`${project.url}/pub/ready`)).status, 200);
+    assert.doesNotMatch(first.output(), /mounted volume that others may list/);
     process.kill(await first.pid(), 'SIGTERM');
     assert.equal((await first.ended).code, 0);
   });

@@ -1,5 +1,6 @@
 // kubectl without a cluster: what it renders and makes.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { promisify } from 'node:util';
 
 /** Why there is none here; false where there is one. Throws where there has to be one. */
 export function kubectlMissing(): string | false {
@@ -12,14 +13,22 @@ export function kubectlMissing(): string | false {
   return missing;
 }
 
+/** No cluster of this machine is asked, even if it has one. */
+const environment = (folder: string, config = '/dev/null') => ({
+  PATH: process.env['PATH'],
+  HOME: folder,
+  KUBECONFIG: config,
+});
+
 /** A line of a shell, as `svc deploy init` prints it; gives what it prints. */
 export const shell = (folder: string, line: string): string =>
-  execFileSync('sh', ['-ec', line], {
-    cwd: folder,
-    encoding: 'utf8',
-    // No cluster of this machine is asked, even if it has one.
-    env: { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: '/dev/null' },
-  });
+  execFileSync('sh', ['-ec', line], { cwd: folder, encoding: 'utf8', env: environment(folder) });
+
+/** The same, with a cluster that this process stands in for. */
+export async function shellTo({ config }: { readonly config: string }, folder: string, line: string): Promise<string> {
+  const { stdout } = await promisify(execFile)('sh', ['-ec', line], { cwd: folder, env: environment(folder, config) });
+  return stdout;
+}
 
 /** What `kubectl apply -k` would apply. */
 export const rendered = (folder: string, kustomization: string): string =>

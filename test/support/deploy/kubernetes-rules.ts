@@ -14,6 +14,9 @@ const pods = (manifests: readonly Manifest[]): unknown[] =>
   ofKind(manifests, 'Deployment').map((deployment) => at(deployment, POD));
 const containers = (manifests: readonly Manifest[]): readonly Fields[] =>
   pods(manifests).flatMap((pod) => [...list(at(pod, 'initContainers')), ...list(at(pod, 'containers'))]);
+/** Those that serve: without the ones that only prepare. */
+const hosts = (manifests: readonly Manifest[]): readonly Fields[] =>
+  pods(manifests).flatMap((pod) => list(at(pod, 'containers')));
 const labels = (manifests: readonly Manifest[]): unknown[] =>
   ofKind(manifests, 'Deployment').map((deployment) => at(deployment, 'spec.template.metadata.labels'));
 const selects = (selector: unknown, manifests: readonly Manifest[]): boolean =>
@@ -97,13 +100,13 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'takes secrets from svc-secrets and has none in its files': (all) => [
     ...ofKind(all, 'Secret').map(({ metadata }) => `Secret ${metadata.name}`),
     ...ofKind(all, 'ConfigMap').map(({ metadata }) => `ConfigMap ${metadata.name}`),
-    ...containers(all).flatMap((one) => [
+    ...hosts(all).flatMap((one) => [
       at(one, 'envFrom.0.secretRef.name') !== 'svc-secrets' && 'no Secret',
       ...list(one['env']).map(({ name }) => !['HTTP_HOST', 'HTTP_PORT'].includes(String(name)) && `variable ${name}`),
     ]),
   ],
   'is probed at the paths of a host, long enough for a migration': (all) =>
-    containers(all).flatMap((one) => {
+    hosts(all).flatMap((one) => {
       const startup = at(one, 'startupProbe') as Fields | undefined;
       return [
         ...[

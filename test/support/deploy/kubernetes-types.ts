@@ -17,7 +17,7 @@ export async function typeFaults(manifests: readonly Manifest[]): Promise<string
     const file = join(folder, 'manifests.ts');
     const lines = manifests.map(
       (manifest, at) =>
-        `export const manifest${at}: import('kubernetes-models/${manifest.apiVersion}').I${manifest.kind} = ${JSON.stringify(manifest, null, 1)};\n`,
+        `export const manifest${at}: import('kubernetes-models/${manifest.apiVersion}/${manifest.kind}').I${manifest.kind} = ${JSON.stringify(manifest, null, 1)};\n`,
     );
     writeFileSync(file, lines.join(''));
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
@@ -34,7 +34,9 @@ export async function valueFaults(manifests: readonly Manifest[]): Promise<strin
   const faults: string[] = [];
   for (const manifest of manifests)
     try {
-      const models = (await import(`kubernetes-models/${manifest.apiVersion}`)) as Readonly<Record<string, Model>>;
+      const models = (await import(`kubernetes-models/${manifest.apiVersion}/${manifest.kind}`)) as Readonly<
+        Record<string, Model>
+      >;
       const Kind = models[manifest.kind];
       if (Kind === undefined) faults.push(`${manifest.kind}: ${manifest.apiVersion} has none`);
       else new Kind(manifest).validate();

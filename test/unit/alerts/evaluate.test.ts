@@ -173,7 +173,7 @@ describe('a window', () => {
   });
 
   it('goes on over samples in which the figure is missing', () => {
-    const gap = [...errors([0, 1]), ...Array<Figures>(7).fill({ other: 1 }), ...errors([25, 25])];
+    const gap = [...errors([0, 1]), ...Array.from({ length: 7 }, (): Figures => ({ other: 1 })), ...errors([25, 25])];
     assert.deepEqual(found('SvcErrors', gap), { '': 'true' });
   });
 

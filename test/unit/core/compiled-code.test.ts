@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { build } from 'esbuild';
 import { loadProgram } from '../../../shared/files/compiled-code.ts';
 import { WORKER_OPTIONS } from '../../../supervisor/cli/start/worker-entry.ts';
 
@@ -34,6 +35,31 @@ describe('a bundle with kept code', () => {
 
     assert.equal(exports.value(), 1);
     assert.ok('join' in (await exports.load('node:path')).default);
+  });
+
+  it('imports packages, also where the bundle that loads it runs from what was kept', async (t) => {
+    const inner = bundle(t, 'exports.load = (name) => (module.import ?? ((path) => import(path)))(name);');
+    const { outputFiles } = await build({
+      entryPoints: ['shared/files/compiled-code.ts'],
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      write: false,
+    });
+    const { file } = bundle(t, outputFiles[0]?.text ?? '');
+    // A process of its own each time: one alone would take the code from its memory.
+    const code = `const program = require(${JSON.stringify(file)}).loadProgram(${JSON.stringify(file)});
+      program.exports.loadProgram(${JSON.stringify(inner.file)}).exports.load('node:path').then((path) => {
+        program.keep();
+        console.log('join' in path);
+      });`;
+
+    const runs = [1, 2].map(() => spawnSync(process.execPath, ['-e', code], { encoding: 'utf8' }));
+
+    assert.deepEqual(
+      runs.map(({ stdout, stderr }) => stdout + stderr),
+      ['true\n', 'true\n'],
+    );
   });
 
   it('is what its text says, also when only that changed and not its length', {

@@ -3,21 +3,10 @@
 //   LINEAGE-1  Rows of an earlier state of the line are in the later one, or retention or an operator has removed them there.
 //   LINEAGE-2  Work that was open in a state whose outcomes came along is in the later one too, or has ended and was removed.
 //   LINEAGE-3  Of a timeline the highest event position counts: what came before it in that timeline is an earlier state too.
+import { goingOn, highest, LINEAGE, type Lineage, lineageOf, type Positions } from '../../database/lineage.ts';
 import { writeMeta } from '../../database/project-state.ts';
 import type { Statement } from '../../database/unit.ts';
 import type { State } from './state-reader.ts';
-
-const KEY = 'lineage';
-
-/** Highest event position by epoch. */
-type Positions = Readonly<Record<string, number>>;
-
-interface Lineage {
-  /** States whose rows it has. */
-  readonly line: Positions;
-  /** States whose outcomes came along. */
-  readonly carried: Positions;
-}
 
 /**
  * How the replaced state came from the one that is restored:
@@ -40,13 +29,13 @@ export function writeLineage(kept: State, replaced: State | undefined): Statemen
   const own = readLineage(kept);
   const other =
     replaced === undefined ? [] : [readLineage(replaced).line, readLineage(replaced).carried, here(replaced)];
-  const lineage: Lineage = { line: highest(own.line, here(kept)), carried: highest(own.carried, ...other) };
-  return writeMeta(KEY, JSON.stringify(lineage));
+  const { line, carried } = goingOn(own, here(kept));
+  return writeMeta(LINEAGE, JSON.stringify({ line, carried: highest(carried, ...other) }));
 }
 
 function readLineage(state: State): Lineage {
-  const stored = state.all('meta', 'key = ?', KEY)[0]?.['value'];
-  return stored === undefined ? { line: {}, carried: {} } : (JSON.parse(String(stored)) as Lineage);
+  const stored = state.all('meta', 'key = ?', LINEAGE)[0]?.['value'];
+  return lineageOf(stored === undefined ? undefined : String(stored));
 }
 
 /** The timeline in which a state has given this number to an event; undefined: it has not given it yet. */
@@ -65,11 +54,4 @@ const placeOf = (state: State) => ({
 function here(state: State): Positions {
   const { epoch, head } = placeOf(state);
   return { [epoch]: head };
-}
-
-function highest(...all: readonly Positions[]): Positions {
-  const found: Record<string, number> = {};
-  for (const positions of all)
-    for (const [epoch, head] of Object.entries(positions)) found[epoch] = Math.max(found[epoch] ?? 0, head);
-  return found;
 }

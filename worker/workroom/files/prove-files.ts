@@ -43,8 +43,7 @@ export function* proveFiles(check: JournalCheck, of: ProvingFiles): Generator<vo
     if (segment.first > upTo) break;
     const content = readFileSync(segment.path);
     const start = checkHeader(check, { segment, content, last: feed.last, of });
-    const isLast = index === segments.length - 1;
-    for (const entry of inOrder(check, entriesOf({ content, start, segment, isLast, of }))) feed.add(entry);
+    addLines(feed, check, { content, start, segment, isLast: index === segments.length - 1, of });
     yield;
   }
   for (const event of of.spool) if (event.seq > feed.last.seq) feed.add({ event });
@@ -123,25 +122,38 @@ interface Reading {
   readonly of: ProvingFiles;
 }
 
-function entriesOf({ content, start, segment, isLast, of }: Reading): Entry[] {
-  const entries: Entry[] = [];
+/**
+ * Lines go to the proof one by one as long as each has the number of its place, as all of a sound segment have. From the first one that has not, the
+ * rest is held together: lines may have changed places.
+ */
+function addLines(feed: Feed, check: JournalCheck, { content, start, segment, isLast, of }: Reading): void {
   let seq = segment.first;
-  for (let at = start; at < content.length; ) {
+  let at = start;
+  for (; at < content.length; seq += 1) {
+    const record = readRecord(content, at);
+    if (record.kind === 'broken' || record.event.seq !== seq) break;
+    feed.add({ event: record.event });
+    at = record.end;
+  }
+  const rest: Entry[] = [];
+  const added = seq - 1;
+  while (at < content.length) {
     const record = readRecord(content, at);
     const isTorn = record.end === content.length && content.at(-1) !== LF;
-    if (record.kind === 'whole') entries.push({ event: record.event });
-    else if (!(isTorn && isLast)) entries.push({ broken: { seq, stream: of.streamOf?.(seq), event: record.event } });
+    if (record.kind === 'whole') rest.push({ event: record.event });
+    else if (!(isTorn && isLast)) rest.push({ broken: { seq, stream: of.streamOf?.(seq), event: record.event } });
     seq = record.kind === 'whole' ? record.event.seq + 1 : seq + 1;
     at = record.end;
   }
-  return entries;
+  for (const entry of inOrder(check, rest, added)) feed.add(entry);
 }
 
 const LF = 10;
 
-function inOrder(check: JournalCheck, entries: Entry[]): readonly Entry[] {
+/** `added`: number of the last line before them. */
+function inOrder(check: JournalCheck, entries: readonly Entry[], added: number): readonly Entry[] {
   const sorted = entries.toSorted((a, b) => seqOf(a) - seqOf(b));
-  const moved = sorted.find((entry, index) => entry !== entries[index]);
+  const moved = sorted.find((entry, index) => entry !== entries[index] || seqOf(entry) <= added);
   if (moved !== undefined) check.note('reordered', seqOf(moved), streamIn(moved));
   return sorted;
 }

@@ -10,8 +10,9 @@ const VERSION = 1;
 const HEADER_NAME = 'workroom-journal';
 /** Longer than any header, and than the two fields before an event. */
 const MOST_HEADER_BYTES = 1_024;
-const PREFIX = /^([0-9a-f]{8}) ([1-9]\d{0,8}) /;
-const PREFIX_BYTES = 19;
+const BLANK = 32;
+const CRC_DIGITS = 8;
+const MOST_LENGTH_DIGITS = 9;
 
 export interface SegmentHeader {
   readonly project: string;
@@ -34,7 +35,8 @@ export const headerLine = ({ project, first, prev }: SegmentHeader): string =>
 
 export function recordLine(event: WorkroomEventsTable): Buffer {
   const json = Buffer.from(jsonOf(event));
-  return Buffer.concat([Buffer.from(`${crcOf(json)} ${json.length} `), json, Buffer.of(LF)]);
+  const crc = crc32(json).toString(16).padStart(CRC_DIGITS, '0');
+  return Buffer.concat([Buffer.from(`${crc} ${json.length} `), json, Buffer.of(LF)]);
 }
 
 /** Keys in sorted order. */
@@ -42,8 +44,6 @@ const jsonOf = ({ actor, at, cause, data, digest, hash, id, kind, seq, stream, t
   `{"actor":${quoted(actor)},"at":${at},"cause":${orNull(cause)},"data":${quoted(data)},"digest":"${digest}","hash":"${hash}","id":${quoted(id)},"kind":${quoted(kind)},"seq":${seq},"stream":${quoted(stream)},"texts":${orNull(texts)},"version":${version}}`;
 
 const orNull = (text: string | null): string => (text === null ? 'null' : quoted(text));
-
-const crcOf = (bytes: Buffer): string => crc32(bytes).toString(16).padStart(8, '0');
 
 export interface ReadHeader {
   readonly header: SegmentHeader;
@@ -70,15 +70,47 @@ export type ReadRecord =
   /** Not as it was written. `end`: where the next line begins. `event`: what can still be read of it. */
   | { readonly kind: 'broken'; readonly event: WorkroomEventsTable | undefined; readonly end: number };
 
+interface Prefix {
+  readonly crc: number;
+  /** Where the JSON begins and ends. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Reads the bytes one by one: an expression costs more than all else of a line but its JSON. */
+function prefixAt(segment: Buffer, offset: number): Prefix | undefined {
+  let crc = 0;
+  let at = offset;
+  for (const end = offset + CRC_DIGITS; at < end; at += 1) {
+    const digit = hexDigit(segment[at]);
+    if (digit < 0) return undefined;
+    crc = crc * 16 + digit;
+  }
+  if (segment[at++] !== BLANK) return undefined;
+  let bytes = 0;
+  const first = at;
+  for (; segment[at] !== BLANK; at += 1) {
+    const digit = hexDigit(segment[at]);
+    if (digit < 0 || digit > 9 || at - first === MOST_LENGTH_DIGITS || (digit === 0 && at === first)) return undefined;
+    bytes = bytes * 10 + digit;
+  }
+  return at === first ? undefined : { crc, start: at + 1, end: at + 1 + bytes };
+}
+
+/** Of a lower-case digit; -1 for any other byte. */
+function hexDigit(byte: number | undefined): number {
+  if (byte === undefined || byte < 48) return -1;
+  if (byte <= 57) return byte - 48;
+  return byte >= 97 && byte <= 102 ? byte - 87 : -1;
+}
+
 /** Reads the line at `offset`, which lies before the end. */
 export function readRecord(segment: Buffer, offset: number): ReadRecord {
-  const [prefix, crc, bytes] = PREFIX.exec(segment.toString('latin1', offset, offset + PREFIX_BYTES)) ?? [];
-  if (prefix !== undefined) {
-    const start = offset + prefix.length;
-    const end = start + Number(bytes);
-    const json = segment.subarray(start, end);
-    if (end < segment.length && segment[end] === LF && crcOf(json) === crc) {
-      const text = json.toString('utf8');
+  const prefix = prefixAt(segment, offset);
+  if (prefix !== undefined && prefix.end < segment.length && segment[prefix.end] === LF) {
+    const { crc, start, end } = prefix;
+    if (crc32(segment.subarray(start, end)) === crc) {
+      const text = segment.toString('utf8', start, end);
       const event = parsed(text);
       const isSpelled = event !== undefined && jsonOf(event) === text;
       return { kind: isSpelled ? 'whole' : 'broken', event, end: end + 1 } as ReadRecord;
@@ -86,6 +118,37 @@ export function readRecord(segment: Buffer, offset: number): ReadRecord {
   }
   return brokenAt(segment, offset);
 }
+
+/** Where an event lies, and what finds it there. */
+export interface Spot extends Pick<WorkroomEventsTable, 'seq' | 'id' | 'stream' | 'version'> {
+  readonly bytes: number;
+}
+
+/**
+ * The event of the line at `offset` of a segment that was proven just now: its spelling is known, and nothing else of it is read. A quote inside of a
+ * column is escaped, so these marks stand nowhere else. Undefined where there is no line.
+ */
+export function spotAt(segment: Buffer, offset: number): Spot | undefined {
+  const prefix = prefixAt(segment, offset);
+  if (prefix === undefined || prefix.end >= segment.length) return undefined;
+  const text = segment.toString('utf8', prefix.start, prefix.end);
+  const id = text.indexOf(',"id":"');
+  const kind = text.indexOf(',"kind":"', id);
+  const seq = text.indexOf(',"seq":', kind);
+  const stream = text.indexOf(',"stream":"', seq);
+  const texts = text.indexOf(',"texts":', stream);
+  const version = text.lastIndexOf(',"version":');
+  if (id < 0 || kind < 0 || seq < 0 || stream < 0 || texts < 0 || version < texts) return undefined;
+  return {
+    seq: Number(text.slice(seq + ',"seq":'.length, stream)),
+    id: unquoted(text.slice(id + ',"id":'.length, kind)),
+    stream: unquoted(text.slice(stream + ',"stream":'.length, texts)),
+    version: Number(text.slice(version + ',"version":'.length, -1)),
+    bytes: prefix.end + 1 - offset,
+  };
+}
+
+const unquoted = (json: string): string => (json.includes('\\') ? (JSON.parse(json) as string) : json.slice(1, -1));
 
 function brokenAt(segment: Buffer, offset: number): ReadRecord {
   const found = segment.indexOf(LF, offset);
@@ -96,18 +159,23 @@ function brokenAt(segment: Buffer, offset: number): ReadRecord {
   return { kind: 'broken', event, end };
 }
 
-const TEXTS = ['id', 'stream', 'kind', 'actor', 'data', 'digest', 'hash'] as const;
-const NULLABLE = ['cause', 'texts'] as const;
-const NUMBERS = ['seq', 'version', 'at'] as const;
-
 function parsed(json: string): WorkroomEventsTable | undefined {
   try {
-    const value = JSON.parse(json) as Record<string, unknown>;
+    const event = JSON.parse(json) as WorkroomEventsTable;
     const isEvent =
-      TEXTS.every((column) => typeof value[column] === 'string') &&
-      NUMBERS.every((column) => typeof value[column] === 'number') &&
-      NULLABLE.every((column) => value[column] === null || typeof value[column] === 'string');
-    return isEvent ? (value as unknown as WorkroomEventsTable) : undefined;
+      typeof event.id === 'string' &&
+      typeof event.stream === 'string' &&
+      typeof event.kind === 'string' &&
+      typeof event.actor === 'string' &&
+      typeof event.data === 'string' &&
+      typeof event.digest === 'string' &&
+      typeof event.hash === 'string' &&
+      typeof event.seq === 'number' &&
+      typeof event.version === 'number' &&
+      typeof event.at === 'number' &&
+      (event.cause === null || typeof event.cause === 'string') &&
+      (event.texts === null || typeof event.texts === 'string');
+    return isEvent ? event : undefined;
   } catch {
     return undefined;
   }

@@ -15,7 +15,15 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import type { WorkroomEventsTable } from '../../database/tables.ts';
 import { withoutTexts } from './erasures.ts';
 import { headerLine, recordLine, segmentName } from './record.ts';
-import { lookAt, type Placed, removeLeftovers, type Segment, writeAnew, writeBeside } from './segments.ts';
+import {
+  lookAt,
+  type Placed,
+  type PlacedWhole,
+  removeLeftovers,
+  type Segment,
+  writeAnew,
+  writeBeside,
+} from './segments.ts';
 
 /** A segment of so many bytes gets no more events. */
 export const SEALED_BYTES = 8 * 1024 * 1024;
@@ -66,7 +74,7 @@ export class SegmentWriter {
     const first = isNew ? this.#tail.seq + 1 : last.first;
     const lines: Buffer[] = isNew ? [Buffer.from(headerLine({ project, first, prev: this.#tail.hash }))] : [];
     let bytes = isNew ? (lines[0]?.length ?? 0) : last.bytes;
-    const placed: Placed[] = [];
+    const placed: PlacedWhole[] = [];
     for (const event of events) {
       if (bytes >= sealedBytes) break;
       const line = recordLine(event);

@@ -15,7 +15,7 @@ import { syncFolder } from '../../../shared/files/atomic-file.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { WorkroomEventsTable } from '../../database/tables.ts';
 import { chainHash } from '../journal/chain.ts';
-import { firstOf, type ReadHeader, readHeader, readRecord } from './record.ts';
+import { firstOf, type ReadHeader, readHeader, readRecord, spotAt } from './record.ts';
 
 export interface Segment {
   /** Number of its first event, by its name. */
@@ -35,17 +35,20 @@ export function listSegments(folder: string): readonly Segment[] {
 }
 
 export interface Placed {
-  readonly event: WorkroomEventsTable;
+  readonly event: Pick<WorkroomEventsTable, 'seq' | 'id' | 'stream' | 'version'>;
   readonly segment: number;
   readonly offset: number;
   /** Length of the line with its LF. */
   readonly bytes: number;
 }
+export interface PlacedWhole extends Placed {
+  readonly event: WorkroomEventsTable;
+}
 
 /** A segment up to the first line that does not hold. */
 export interface SegmentLook {
   readonly header: ReadHeader['header'] | undefined;
-  readonly placed: readonly Placed[];
+  readonly placed: readonly PlacedWhole[];
   /** Bytes that hold. */
   readonly end: number;
   readonly content: Buffer;
@@ -59,7 +62,7 @@ export function lookAt({ first, path }: Segment): SegmentLook {
   const read = readHeader(content);
   const none = { header: undefined, placed: [], end: 0, content };
   if (read === undefined) return { ...none, goesOn: holdsFrom(content, 0) };
-  const placed: Placed[] = [];
+  const placed: PlacedWhole[] = [];
   let end = read.bytes;
   let before = read.header.prev;
   while (end < content.length) {
@@ -84,19 +87,37 @@ function holdsFrom(content: Buffer, offset: number): boolean {
   return false;
 }
 
-/** Events behind `after` with their places, a segment at a time. Throws at a line that does not hold. */
-export function* placedAfter(folder: string, after: number): Generator<readonly Placed[]> {
+export interface PlacingAll {
+  /** Events behind this number. */
+  readonly after: number;
+  /** The files were proven just now, and nobody else writes to them: only the places of their lines are read. */
+  readonly areProven?: boolean;
+}
+
+/** Events with their places, a segment at a time. Throws at a line that does not hold. */
+export function* placedAfter(folder: string, { after, areProven = false }: PlacingAll): Generator<readonly Placed[]> {
   const segments = listSegments(folder);
   for (const [index, segment] of segments.entries()) {
     const next = segments[index + 1]?.first ?? Number.POSITIVE_INFINITY;
     if (next <= after + 1) continue;
-    const { placed, end, content } = lookAt(segment);
+    const { placed, end, content } = areProven ? spotsIn(segment) : lookAt(segment);
     if (end < content.length)
       throw new SvcError('journal_damaged', `${segment.path} does not hold at byte ${end}`, {
         hint: 'svc workroom verify tells all that is damaged',
       });
     yield placed.filter(({ event }) => event.seq > after);
   }
+}
+
+function spotsIn({ first, path }: Segment): Pick<SegmentLook, 'end' | 'content'> & { readonly placed: Placed[] } {
+  const content = readFileSync(path);
+  const placed: Placed[] = [];
+  let end = readHeader(content)?.bytes ?? 0;
+  for (let event = spotAt(content, end); event !== undefined; event = spotAt(content, end)) {
+    placed.push({ event, segment: first, offset: end, bytes: event.bytes });
+    end += event.bytes;
+  }
+  return { placed, end, content };
 }
 
 /** Puts a new file with this content at the path: nothing of the old one, whose last sync may have failed, is relied on. */

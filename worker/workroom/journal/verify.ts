@@ -335,8 +335,8 @@ export class JournalCheck {
     try {
       data = JSON.parse(json) as Fact['data'];
       if (row.texts !== null) texts = openedTexts(row.texts, data);
-      if (textFields.some((field) => Object.hasOwn(data, field) && !Object.hasOwn(texts, field)))
-        this.#withoutWords.set(row.seq, stream);
+      for (const field of textFields)
+        if (Object.hasOwn(data, field) && !Object.hasOwn(texts, field)) this.#withoutWords.set(row.seq, stream);
     } catch {
       this.#fault('text_changed', row.seq, stream);
       state.isDamaged = true;
@@ -357,15 +357,15 @@ const SALT = /^[0-9a-f]{32}$/u;
 function openedTexts(json: string, data: Fact['data']): Fact['texts'] {
   const sealed = JSON.parse(json) as Readonly<Record<string, SealedText>>;
   const texts: Record<string, string> = {};
-  const parts: string[] = [];
+  let canonical = '{';
   for (const field of Object.keys(sealed).sort()) {
     const one = sealed[field] as SealedText;
     // The length is fixed: else the beginning of a text could be moved into its salt, under the same digest.
     if (!SALT.test(one.salt) || textDigest(one) !== data[field]) throw new Error(`${field} is not what was hashed`);
     texts[field] = one.text;
-    parts.push(`${quoted(field)}:{"salt":${quoted(one.salt)},"text":${quoted(one.text)}}`);
+    canonical += `${canonical === '{' ? '' : ','}${quoted(field)}:{"salt":"${one.salt}","text":${quoted(one.text)}}`;
   }
-  if (json !== `{${parts.join(',')}}`) throw new Error('not canonical');
+  if (json !== `${canonical}}`) throw new Error('not canonical');
   return texts;
 }
 

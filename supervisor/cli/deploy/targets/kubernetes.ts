@@ -11,6 +11,7 @@ const FILES = [
   'resources.yaml',
   'kustomization.yaml',
   'rwo.yaml',
+  'open-volume.yaml',
   'network-policy/kustomization.yaml',
   'network-policy/policy.yaml',
 ];

@@ -28,6 +28,9 @@ export const target: DeployTarget = {
       notes: [
         'The file is for review: svc service install writes the same to ~/Library/LaunchAgents. It has paths of this machine, so it belongs in no repository.',
         'No token is in it: the worker reads .env by itself, and keeps its log within supervisor.log.',
+        ...(process.platform === 'darwin'
+          ? []
+          : ['This is no Mac: run it there, so that Node and project have the paths of that machine.']),
       ],
     };
   },

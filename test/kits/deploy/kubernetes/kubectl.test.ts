@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { deployFolder, runDeploy } from '../../../support/commands/deploy-run.ts';
-import { kubectlMissing, rendered, shell } from '../../../support/deploy/kubectl.ts';
+import { clusterStandIn } from '../../../support/deploy/cluster-stand-in.ts';
+import { kubectlMissing, rendered, shell, shellTo } from '../../../support/deploy/kubectl.ts';
 import { faultsOf, imageFaults } from '../../../support/deploy/kubernetes-rules.ts';
 import { typeFaults, valueFaults } from '../../../support/deploy/kubernetes-types.ts';
 import { at, type Manifest, manifestsOf, ofKind, withValue } from '../../../support/deploy/manifests.ts';
@@ -22,11 +23,11 @@ function changed(folder: string, change: (text: string) => string): Manifest[] {
   return manifestsOf(rendered(folder, KUBERNETES));
 }
 
-/** Takes the marks of a comment away from a block. */
+/** Takes the marks of a comment away from a block and one of its entries. */
 const withBlock =
-  (first: string) =>
+  (block: string, entry: string) =>
   (text: string): string =>
-    text.replace(new RegExp(`^# (${first}:)\n# (.*)$`, 'm'), '$1\n$2');
+    text.replace(`# ${block}:`, `${block}:`).replace(`#   - ${entry}`, `  - ${entry}`);
 
 describe('the manifests through kubectl', { skip: kubectlMissing() }, () => {
   it('are rendered whole: they keep the rules, their types and their values', async (t) => {
@@ -64,7 +65,7 @@ describe('the manifests through kubectl', { skip: kubectlMissing() }, () => {
 
   it('take the policy as a component, which finds the pod and its port', async (t) => {
     const { folder } = await writtenManifests(t);
-    const manifests = changed(folder, withBlock('components'));
+    const manifests = changed(folder, withBlock('components', 'network-policy'));
 
     assert.equal(ofKind(manifests, 'NetworkPolicy').length, 1);
     assert.deepEqual(faultsOf(manifests), []);
@@ -74,13 +75,44 @@ describe('the manifests through kubectl', { skip: kubectlMissing() }, () => {
   it('take the patch for older provisioners, which changes the mode of the claim alone', async (t) => {
     const { folder } = await writtenManifests(t);
     const before = manifestsOf(rendered(folder, KUBERNETES));
-    const manifests = changed(folder, withBlock('patches'));
+    const manifests = changed(folder, withBlock('patches', 'path: rwo.yaml'));
 
     assert.deepEqual(faultsOf(manifests), ['has a claim for one pod: modes ["ReadWriteOnce"]']);
     assert.deepEqual(
       manifests.filter(({ kind }) => kind !== 'PersistentVolumeClaim'),
       before.filter(({ kind }) => kind !== 'PersistentVolumeClaim'),
     );
+  });
+
+  it('are applied by the printed commands, and the Secret is changed by those of the notes', async (t) => {
+    const folder = deployFolder(t);
+    const { next, notes } = await runDeploy(folder, 'kubernetes');
+    const cluster = await clusterStandIn(t, folder);
+    const token = (value: string): void =>
+      writeFileSync(join(folder, '.env'), `HTTP_TOKEN=${value}\n`, { mode: 0o600 });
+    const kept = (path: string, kind: string): unknown => at(cluster.kept()[kind], path);
+    const text = (value: string): string => Buffer.from(value).toString('base64');
+
+    token('first');
+    const said: string[] = [];
+    for (const line of next) said.push(await shellTo(cluster, folder, line));
+
+    assert.deepEqual(cluster.changes.toSorted(), [
+      'POST deployments acme-my-bot',
+      'POST persistentvolumeclaims acme-my-bot',
+      'POST secrets svc-secrets',
+      'POST services acme-my-bot',
+    ]);
+    assert.match(said.at(-1) ?? '', /successfully rolled out/);
+    assert.equal(kept('data.HTTP_TOKEN', 'Secret'), text('first'));
+
+    token('second');
+    const restart = /kubectl rollout restart [\w/-]+/.exec(notes.join('\n'))?.[0] ?? 'none';
+    for (const line of [next[0] ?? 'none', restart]) await shellTo(cluster, folder, line);
+
+    assert.deepEqual(cluster.changes.slice(-2), ['PATCH secrets svc-secrets', 'PATCH deployments acme-my-bot']);
+    assert.equal(kept('data.HTTP_TOKEN', 'Secret'), text('second'));
+    assert.ok(Object.keys(kept('spec.template.metadata.annotations', 'Deployment') as object).length > 0);
   });
 
   it('become a pod that sleeps on its volume by the patch of the guide, for a restore', async (t) => {
@@ -96,6 +128,19 @@ describe('the manifests through kubectl', { skip: kubectlMissing() }, () => {
     const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'];
     const wanted = probes.reduce((one, probe) => withValue(one, `${container}.${probe}`, undefined), deployment);
     assert.deepEqual(asleep, withValue(wanted, `${container}.command`, ['sleep', '86400']));
+  });
+
+  it('take the patch for volumes that everybody may write: a container of the same image makes the folders', async (t) => {
+    const { folder } = await writtenManifests(t);
+    const manifests = changed(folder, withBlock('patches', 'path: open-volume.yaml'));
+    const images = ['initContainers', 'containers'].map((kind) =>
+      at(ofKind(manifests, 'Deployment')[0], `spec.template.spec.${kind}.0.image`),
+    );
+
+    assert.deepEqual(images, ['registry.example/acme-my-bot:set-me', 'registry.example/acme-my-bot:set-me']);
+    assert.deepEqual(faultsOf(manifests), []);
+    assert.equal(await typeFaults(manifests), '');
+    assert.deepEqual(await valueFaults(manifests), []);
   });
 
   it('come with a command whose Secret has each line of .env, byte by byte', async (t) => {
