@@ -1,5 +1,6 @@
 // One attempt at one send: claims it, calls the platform, and stores the result.
 
+import { ALERTS_ACTOR } from '../../shared/alerts/actor.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { delay, within } from '../../shared/time/abort.ts';
 import { wholeWaitMs } from '../../shared/time/backoff.ts';
@@ -17,7 +18,6 @@ import type { Can, Outgoing } from '../sdk/index.ts';
 import { askedWaitMs, MOST_ASKED_WAIT_MS } from '../sdk/platform/asked-wait.ts';
 import { type AttemptEnd, judge, noResult, readResult, type SendVerdict, sendDelayMs } from './outbox-machine.ts';
 import {
-  ALERTS_ACTOR,
   claimNextSend,
   claimSend,
   deathsOf,

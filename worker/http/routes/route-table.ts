@@ -15,7 +15,7 @@ import { eventRoutes } from './events.ts';
 import { fileRoutes } from './files.ts';
 import { healthRoutes } from './health.ts';
 import { ingressRoutes } from './ingress.ts';
-import { itemRoutes } from './items.ts';
+import { itemRoutes } from './items/items.ts';
 import { jobRoutes } from './jobs.ts';
 import { pageRoutes } from './page.ts';
 import { pluginRoutes } from './plugins.ts';
