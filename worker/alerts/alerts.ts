@@ -16,6 +16,7 @@ import type { Config } from '../../shared/config/load.ts';
 import { uuidv7 } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Timer } from '../../shared/time/clock.ts';
+import { ALERTS_ACTOR } from '../core/actors.ts';
 import { type Core, commitOrThrow } from '../core/core.ts';
 import { readStarts } from '../database/starts-ledger.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';
