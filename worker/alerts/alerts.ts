@@ -9,6 +9,7 @@ import { type Alert, type Alerts as AlertMap, type Change, idOf, step } from '..
 import { type Evaluated, evaluate } from '../../shared/alerts/evaluate.ts';
 import type { Reading } from '../../shared/alerts/history.ts';
 import type { Severity } from '../../shared/alerts/rule.ts';
+import { RULES } from '../../shared/alerts/rules.ts';
 import { type HostRule, hostRules } from '../../shared/alerts/set-rules.ts';
 import { tell } from '../../shared/alerts/tell.ts';
 import type { AlertTested } from '../../shared/api/monitoring/alert.ts';
@@ -111,9 +112,16 @@ export class Alerts {
     await this.#turn;
   }
 
-  /** An account may be given by its short name. */
-  fullKey(key = ''): string {
-    return key === '' ? '' : (this.#deps.generation()?.endpoint(key) ?? key);
+  /** The key of an alert. Where it is an account, that may be given by its short name. */
+  fullKey({ name, key = '' }: { readonly name: string; readonly key?: string | undefined }): string {
+    return key !== '' && hasAccounts(name) ? (this.#deps.generation()?.endpoint(key) ?? key) : key;
+  }
+
+  /** False where the key is an account that the serving generation does not have. */
+  isKnownKey({ name, key }: Pick<Alert, 'name' | 'key'>): boolean {
+    const generation = this.#deps.generation();
+    if (generation === undefined || !hasAccounts(name) || this.#alerts.has(idOf({ name, key }))) return true;
+    return generation.can(key) !== undefined;
   }
 
   isSilenced({ name, key }: Pick<Alert, 'name' | 'key'>): boolean {
@@ -328,6 +336,9 @@ export class Alerts {
     this.#isFull = leftOut > 0;
   }
 }
+
+const hasAccounts = (name: string): boolean =>
+  RULES.find((rule) => rule.name === name)?.labels.includes('endpoint') === true;
 
 const sendTo = ({ endpoint, conversation }: Target, text: Rich, now: number): Effect => ({
   kind: 'send',
