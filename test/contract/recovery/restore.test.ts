@@ -123,6 +123,43 @@ describe('a restore', () => {
     assert.throws(() => readRestorePlan(requestOf(project, { name: undefined })), { code: 'not_found' });
   });
 
+  it('keeps alerts as they were told last, and silences as they are', async (t) => {
+    const alert = (name: string, told: string | null) => ({
+      name,
+      key: '',
+      labels: '{}',
+      severity: 'warning',
+      phase: 'firing',
+      since: 1,
+      value: 1,
+      told,
+      changes: '[]',
+      is_flapping: 0,
+    });
+    const silence = (name: string) => ({ name, key: '', until: 9e15, reason: 'x', actor: 'token:full', at: 1 });
+    const project = await withCheckpoint(t, ({ paths }) =>
+      withDatabase(paths.database, (database) => {
+        insert(database, 'alerts', alert('SvcBacklog', 'firing'), alert('SvcNotReady', null));
+        insert(database, 'alert_silences', silence('SvcBacklog'));
+      }),
+    );
+    withDatabase(project.paths.database, (database) => {
+      database.exec("DELETE FROM alerts WHERE name = 'SvcBacklog'"); // its end was told
+      database.exec("UPDATE alerts SET told = 'firing'");
+      database.exec('DELETE FROM alert_silences');
+      insert(database, 'alerts', alert('SvcPausedLong', 'firing'));
+      insert(database, 'alert_silences', silence('SvcDiskLow'));
+    });
+    await restored(project);
+
+    const { database } = project.paths;
+    assert.deepEqual(rowsOf(database, 'SELECT name, told FROM alerts ORDER BY name'), [
+      ['SvcNotReady', 'firing'],
+      ['SvcPausedLong', 'firing'],
+    ]);
+    assert.deepEqual(rowsOf(database, 'SELECT name FROM alert_silences'), [['SvcDiskLow']]);
+  });
+
   it('into an empty folder needs a word about open items, since nobody knows what became of them', async (t) => {
     const project = await withCheckpoint(t, (made) =>
       withDatabase(made.paths.database, (database) => {

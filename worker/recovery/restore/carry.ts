@@ -203,6 +203,18 @@ export function carryAdded(table: (typeof ADDED)[number], row: Row, columns: Col
   ];
 }
 
+/** Tables that come along whole: who was told of an alert is not told again, and a silence holds whatever the state is. */
+export const WHOLE = ['alerts', 'alert_silences'] as const;
+
+export const carryWhole = (
+  table: (typeof WHOLE)[number],
+  rows: readonly Row[],
+  columns: Columns,
+): readonly Statement[] => [
+  { sql: `DELETE FROM ${table}`, parameters: [] },
+  ...rows.map((row) => insert(table, row, columns)),
+];
+
 /** The higher of both, so that no number is given twice. */
 const HIGHER = /^(generation|authority|starts\..*)$/;
 

@@ -11,12 +11,14 @@ import {
   carryItem,
   carrySend,
   carryTotal,
+  carryWhole,
   endUnseenItem,
   endUnseenSend,
   type Fact,
   itemCarry,
   type Row,
   sendCarry,
+  WHOLE,
 } from './carry.ts';
 import { idsBetween } from './event-ids.ts';
 import { type Origin, originOf } from './lineage.ts';
@@ -70,6 +72,8 @@ export function compareStates(options: CompareOptions): Compared {
   for (const table of ADDED)
     if (table !== 'starts' && kept.has(table))
       for (const row of replaced.each(table)) carryAdded(table, row, columns).forEach(apply);
+  for (const table of WHOLE)
+    if (replaced.has(table) && kept.has(table)) carryWhole(table, replaced.all(table), columns).forEach(apply);
   const { gone, moved, brought } = due;
   return { ...items, ...sends, tasks: { gone, moved, brought }, plugins: changedPlugins(replaced, kept) };
 }
