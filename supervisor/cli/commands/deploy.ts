@@ -11,6 +11,7 @@ import { textArgument, textOption } from '../options.ts';
 const NAMES = Object.keys(TARGETS);
 /** Of every target. */
 const COMMON = new Set(['name', 'force', 'dryRun']);
+const REMEDY = 'Use --force, which keeps the old files as copies, and take your changes over from them.';
 
 export const command: Command = {
   noun: 'deploy',
@@ -39,7 +40,13 @@ export const command: Command = {
     const plan = target.plan({ project: subject, options, env });
     const dryRun = options['dryRun'] === true;
     const force = options['force'] === true;
-    const files = writeProject(plan.files, { folder: subject.folder, force, dryRun, now: Date.now() });
+    const files = writeProject(plan.files, {
+      folder: subject.folder,
+      force,
+      dryRun,
+      now: Date.now(),
+      remedy: REMEDY,
+    });
     const { next, notes = [] } = plan;
     print.json({ ok: true, target: name, project: subject.folder, dryRun, files, notes, next });
     for (const { path, action, backup } of files)

@@ -16,7 +16,11 @@ export interface WriteOptions {
   /** Only reports what would be written. */
   readonly dryRun: boolean;
   readonly now: number;
+  /** What to do where files are in the way. */
+  readonly remedy?: string;
 }
+
+const REMEDY = 'Choose another folder, or use --force, which keeps the old files as copies.';
 
 export interface WrittenFile {
   readonly path: string;
@@ -47,7 +51,7 @@ function writeAll(files: readonly TemplateFile[], options: WriteOptions): readon
       'refused',
       `nothing was written: ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} there already`,
       {
-        hint: 'Choose another folder, or use --force, which keeps the old files as copies.',
+        hint: options.remedy ?? REMEDY,
         details: { files: names },
       },
     );

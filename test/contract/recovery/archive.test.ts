@@ -125,6 +125,11 @@ describe('an archive of a checkpoint', () => {
       exportCheckpoint({ project: project.path, environment: project.env, name: 'c9', to: project.path }),
       refused('not_found', /c9/),
     );
+    const to = join(project.path, 'nowhere', 'a.tar.gz');
+    await assert.rejects(
+      exportCheckpoint({ project: project.path, environment: project.env, name: 'c1', to }),
+      refused('refused', /nowhere cannot be written: .*--to FILE/s),
+    );
     assert.deepEqual(
       readdirSync(project.path).filter((name) => name.includes('tar')),
       [],

@@ -37,11 +37,13 @@ describe('svc deploy init', () => {
     await assert.rejects(runDeploy(folder, 'systemd'), {
       code: 'refused',
       message: new RegExp(`nothing was written: ${UNIT}`),
+      hint: /--force, which keeps the old files as copies, and take your changes over/,
     });
     assert.equal(existsSync(join(folder, 'deploy/systemd/svc@.socket')), false);
     const forced = await runDeploy(folder, 'systemd', { force: true });
     assert.equal(forced.actions[UNIT], 'replaced');
     assert.equal(readFileSync(join(folder, forced.backups[UNIT] ?? ''), 'utf8'), 'mine\n');
+    assert.match(forced.next[0] ?? '', /^sudo cp [^*]+ \/etc\/systemd\/system\/$/, 'copies stay where they are');
   });
 
   it('refuses a project that could not be started elsewhere', async (t) => {

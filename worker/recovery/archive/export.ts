@@ -5,6 +5,7 @@
 //   EXPORT-3  Nobody but this user can read it (0600).
 import { createHash } from 'node:crypto';
 import {
+  accessSync,
   closeSync,
   constants,
   copyFileSync,
@@ -27,7 +28,7 @@ import { projectPaths } from '../../../shared/files/paths.ts';
 import { CHECKPOINT_FILES, checkpointFolder, unfinished } from '../../../shared/recovery/layout.ts';
 import { type Manifest, readManifest } from '../../../shared/recovery/manifest.ts';
 import { Sqlite } from '../../../shared/sqlite.ts';
-import { SvcError } from '../../../shared/svc-error.ts';
+import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import { hashOf, partFaults, placeOfPart } from '../verify/parts.ts';
 import { damagedCheckpoint, namedCheckpoint } from '../verify/stored.ts';
 import { encrypted, type Lock } from './age.ts';
@@ -60,6 +61,7 @@ export async function exportCheckpoint(options: ExportOptions): Promise<Exported
   const file = targetOf(options);
   if (existsSync(file))
     throw new SvcError('refused', `${file} is there already`, { hint: 'Take another name: --to FILE' });
+  refuseUnwritable(dirname(file));
   const manifest = readManifest(folder);
   const [fault] = await partFaults(project, name, manifest);
   if (fault !== undefined) throw damagedCheckpoint(project, name, `${fault.part} ${fault.message}`);
@@ -80,6 +82,16 @@ export async function exportCheckpoint(options: ExportOptions): Promise<Exported
   } finally {
     rmSync(staging, { recursive: true, force: true });
     rmSync(part, { force: true });
+  }
+}
+
+function refuseUnwritable(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw new SvcError('refused', `${folder} cannot be written: ${messageOf(error)}`, {
+      hint: 'Make it, or name another place: --to FILE',
+    });
   }
 }
 

@@ -35,7 +35,7 @@ export const target: DeployTarget = {
     const instance = instanceOf(options, Number(pair.port));
     const user = instance?.user ?? FIRST_USER;
     const dropIn = `svc@${user}.socket.d`;
-    const units = `sudo cp deploy/systemd/svc@.* ${UNITS}/`;
+    const units = `sudo cp deploy/systemd/svc@.service deploy/systemd/svc@.socket ${UNITS}/`;
     return {
       files:
         instance === undefined
