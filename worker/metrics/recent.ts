@@ -43,7 +43,7 @@ export class Recent implements History {
   }
 
   #find(name: string, labels: Labels): Kept | undefined {
-    const key = `${name}${JSON.stringify(Object.entries(labels).toSorted())}`;
+    const key = `${name}${JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))}`;
     const known = this.#series.get(key);
     if (known !== undefined) return known;
     if (this.#series.size >= MOST_SERIES) return undefined;

@@ -3,8 +3,8 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { ReadinessReport } from '../../../shared/api/readiness.ts';
 import type { IngressState } from '../../../shared/api/runtime.ts';
+import type { ReadinessReport } from '../../../shared/api/serving/readiness.ts';
 import { judgeAcceptance } from '../../../shared/recovery/acceptance.ts';
 import { Secret } from '../../../shared/secret.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
