@@ -5,18 +5,18 @@
 //   ALERTS-3  While no generation serves, nothing can be sent: what is to be told waits, and the log has it.
 //   ALERTS-4  `look` never rejects. What fails for want of the storage is tried again at the next look.
 
-import { ALERTS_ACTOR } from '../../shared/alerts/actor.ts';
 import { type Alert, type Alerts as AlertMap, type Change, idOf, step } from '../../shared/alerts/alert-machine.ts';
 import { type Evaluated, evaluate } from '../../shared/alerts/evaluate.ts';
 import type { Reading } from '../../shared/alerts/history.ts';
 import type { Severity } from '../../shared/alerts/rule.ts';
 import { type HostRule, hostRules } from '../../shared/alerts/set-rules.ts';
 import { tell } from '../../shared/alerts/tell.ts';
-import type { AlertTested } from '../../shared/api/alert.ts';
+import type { AlertTested } from '../../shared/api/monitoring/alert.ts';
 import type { Config } from '../../shared/config/load.ts';
 import { uuidv7 } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Timer } from '../../shared/time/clock.ts';
+import { ALERTS_ACTOR } from '../core/actors.ts';
 import { type Core, commitOrThrow } from '../core/core.ts';
 import { readStarts } from '../database/starts-ledger.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';

@@ -1,6 +1,6 @@
 // Figures of the metrics that are read from the database at each scrape, by index. Undefined without a database.
 import { statSync } from 'node:fs';
-import { ALERTS_ACTOR } from '../../shared/alerts/actor.ts';
+import { ALERTS_ACTOR } from '../core/actors.ts';
 import type { Core } from '../core/core.ts';
 import { isOpen } from '../database/open-rows.ts';
 import { countStarts } from '../database/starts-ledger.ts';

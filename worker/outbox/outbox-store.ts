@@ -13,6 +13,7 @@ import type { SetBack } from '../timers/due-store.ts';
 import type { StoredButton } from './compose.ts';
 
 export const OUTGOING_VERSION = 1;
+
 /** Stored form of one platform call. References to the bot's own sends are resolved before the call. */
 export type StoredCall =
   | {

@@ -1,10 +1,10 @@
 // One attempt at one send: claims it, calls the platform, and stores the result.
 
-import { ALERTS_ACTOR } from '../../shared/alerts/actor.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { delay, within } from '../../shared/time/abort.ts';
 import { wholeWaitMs } from '../../shared/time/backoff.ts';
 import { waitText } from '../../shared/time/wait-text.ts';
+import { ALERTS_ACTOR } from '../core/actors.ts';
 import { reasonOf } from '../core/core.ts';
 import { tellDead } from '../core/dead-letter-log.ts';
 import { ownFailureIn } from '../core/own-failure.ts';

@@ -29,6 +29,8 @@ const VARIABLES: readonly (readonly [string, string])[] = [
   ['NO_COLOR, TERM=dumb, CI', 'no colours'],
   ['NOTIFY_SOCKET, INVOCATION_ID, SYSTEMD_EXEC_PID', 'set by systemd: it is the restart owner then'],
   ['pm_id, XPC_SERVICE_NAME, KUBERNETES_SERVICE_HOST', 'set by PM2, launchd, Kubernetes: likewise'],
+  ['container', 'set by Podman: the init of that container is the restart owner'],
+  ['PROJECT_COMMIT', 'the commit of the project, where no git tells it: set in an image'],
 ];
 
 const exitCodes: Command = {

@@ -29,8 +29,8 @@ const BREAKS: Readonly<Record<string, readonly (readonly [string | RegExp, strin
     ['COPY --from=build /app', 'COPY --from=build --chown=10001:10001 /app'],
   ],
   'no file is open to all for writing': [
-    ['chmod -R u=rwX,go=rX .', 'chmod -R 777 .'],
-    ['chmod -R u=rwX,go=rX .', 'chmod -R a+rwX .'],
+    ['chmod u=rwX,go=rX {} +', 'chmod 777 {} +'],
+    ['chmod u=rwX,go=rX {} +', 'chmod a+rwX {} +'],
   ],
   'the last user is a number other than root': [
     ['USER 10001:10001', 'USER node'],

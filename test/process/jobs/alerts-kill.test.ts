@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { ShownAlerts } from '../../../shared/api/alert.ts';
+import type { ShownAlerts } from '../../../shared/api/monitoring/alert.ts';
 import { FakeIrcServer } from '../../support/fake-platforms/irc-server.ts';
 import { FaultyHost } from '../../support/hosts/faulty-host.ts';
 import { shiftedBy } from '../../support/shifted-clock.ts';

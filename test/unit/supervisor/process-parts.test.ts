@@ -86,6 +86,24 @@ describe('restartOwner', () => {
     assert.equal(under('tini', ''), 'container', 'a kernel without the list of children');
     assert.equal(under('s6-svscan', '20 500'), 'container', 'it starts each of its children again');
     assert.equal(under('tini', '20 500'), 'foreground', 'a shell that has ended left it behind');
+    const belowNpm = (comm: string, grandparent: string) =>
+      restartOwner({
+        supervised: false,
+        pid: 500,
+        ppid: 400,
+        environment: { container: 'podman' },
+        exists: () => false,
+        read: (path) =>
+          ({
+            '/proc/1/comm': 'podman-init\n',
+            '/proc/1/task/1/children': '400 ',
+            '/proc/400/comm': `${comm}\n`,
+            '/proc/400/status': `Name:\t${comm}\nPPid:\t${grandparent}\n`,
+          })[path] ?? '',
+      });
+    assert.equal(belowNpm('npm start', '1'), 'container', 'a start of its own, below an init');
+    assert.equal(belowNpm('npm start', '300'), 'foreground', 'a shell runs npm');
+    assert.equal(belowNpm('bash', '1'), 'foreground');
     for (const other of ['sleep', 'sh', 'node', 'postgres', '']) assert.equal(under(other), 'foreground', other);
   });
 });

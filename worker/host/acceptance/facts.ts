@@ -1,5 +1,6 @@
 // The facts of an acceptance, from every part of the host.
 import type { AcceptanceFacts } from '../../../shared/api/recovery/acceptance.ts';
+import { processEnvironment } from '../../../shared/config/environment.ts';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { endpointId } from '../../../shared/identifiers.ts';
@@ -13,7 +14,7 @@ import type { Reader } from '../../database/unit.ts';
 import type { EndpointRunner } from '../../endpoints/endpoint-runner.ts';
 import type { AcceptanceSpan } from '../../http/api/acceptance-api.ts';
 import { countDead } from '../../metrics/stored-figures.ts';
-import { isRepositoryRoot, readCommit } from '../../recovery/checkpoint/project-files.ts';
+import { imageCommit, isRepositoryRoot, readCommit } from '../../recovery/checkpoint/project-files.ts';
 import { hashOf } from '../../recovery/verify/parts.ts';
 import { shownFailure } from '../../runtime/generations/last-failure.ts';
 import type { Parts } from '../app-parts.ts';
@@ -101,13 +102,14 @@ async function servedBy(
   projectId: string,
   { version }: Pick<LoadedConfig, 'version'>,
 ): Promise<AcceptanceFacts['host']> {
-  const commit = await readCommit(project);
+  const checkedOut = await readCommit(project);
+  const commit = checkedOut ?? imageCommit(processEnvironment());
   return {
     project: projectId,
     svc: VERSION,
     commit: commit?.id ?? null,
     dirty: commit?.dirty ?? false,
-    isRoot: commit !== undefined && (await isRepositoryRoot(project)),
+    isRoot: checkedOut === undefined ? commit !== undefined : await isRepositoryRoot(project),
     configVersion: version,
     lockfile: await hashOf(projectPaths(project).lockfile).catch(() => null),
   };

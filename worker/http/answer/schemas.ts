@@ -1,14 +1,6 @@
 // The wire schemas by the names that routes and the OpenAPI document use.
 // Loaded with the first body or document, because TypeBox is slow to load. Type imports cost nothing.
 import type { Static } from 'typebox';
-import {
-  alertSilenceSchema,
-  alertsSchema,
-  alertTestedSchema,
-  alertTestSchema,
-  alertUnsilenceSchema,
-  silenceSchema,
-} from '../../../shared/api/alert.ts';
 import { chatMessagesSchema, chatPressSchema, chatSaySchema, chatTakenSchema } from '../../../shared/api/chat.ts';
 import { endpointSchema, endpointsSchema } from '../../../shared/api/endpoint.ts';
 import { eventPageSchema } from '../../../shared/api/event.ts';
@@ -23,6 +15,14 @@ import {
   replaySchema,
 } from '../../../shared/api/item.ts';
 import { jobEntrySchema, jobRunsSchema, jobSchema, jobStartedSchema, jobsSchema } from '../../../shared/api/job.ts';
+import {
+  alertSilenceSchema,
+  alertsSchema,
+  alertTestedSchema,
+  alertTestSchema,
+  alertUnsilenceSchema,
+  silenceSchema,
+} from '../../../shared/api/monitoring/alert.ts';
 import { outboxItemSchema, outboxPageSchema } from '../../../shared/api/outbox.ts';
 import { problemSchema } from '../../../shared/api/problem.ts';
 import { acceptanceAskSchema, acceptanceSchema } from '../../../shared/api/recovery/acceptance.ts';

@@ -7,7 +7,6 @@
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { StaticFiles } from '../answer/static-files.ts';
 import type { HostApi } from '../api/host-api.ts';
-import { alertRoutes } from './alerts.ts';
 import { chatRoutes } from './chat.ts';
 import { diagnosticRoutes } from './diagnostics.ts';
 import { endpointRoutes } from './endpoints.ts';
@@ -17,6 +16,7 @@ import { healthRoutes } from './health.ts';
 import { ingressRoutes } from './ingress.ts';
 import { itemRoutes } from './items/items.ts';
 import { jobRoutes } from './jobs.ts';
+import { alertRoutes } from './monitoring/alerts.ts';
 import { pageRoutes } from './page.ts';
 import { pluginRoutes } from './plugins.ts';
 import { acceptanceRoutes } from './recovery/acceptance.ts';

@@ -32,13 +32,20 @@ export function restartOwner(birth: Birth): RestartOwner {
   if (environment['pm_id'] !== undefined && environment['PM2_HOME'] !== undefined) return 'pm2';
   if (ppid === 1 && !['0', '', undefined].includes(environment['XPC_SERVICE_NAME'])) return 'launchd';
   if (pid === 1) return 'container';
-  if (ppid !== 1) return 'foreground';
-  if (environment[INIT_VARIABLE] !== undefined) return 'container';
-  return isContainer({ environment, exists }) && isKeptByInit(birth) ? 'container' : 'foreground';
+  if (ppid === 1 && environment[INIT_VARIABLE] !== undefined) return 'container';
+  const command = ppid === 1 ? pid : npmBetween(birth);
+  if (command === undefined) return 'foreground';
+  return isContainer({ environment, exists }) && isKeptByInit(command, birth) ? 'container' : 'foreground';
+}
+
+/** npm, run by an init, which itself runs this process and ends with it. */
+function npmBetween({ ppid, read = readText }: Birth): number | undefined {
+  const isNpm = /^npm( .*)?$/.test(read(`/proc/${ppid}/comm`).trim());
+  return isNpm && /^PPid:\s1$/m.test(read(`/proc/${ppid}/status`)) ? ppid : undefined;
 }
 
 /** RESTART-OWNER-1. The command of an init is its first child. Without that list the name of the init has to do. */
-function isKeptByInit({ pid, read = readText }: Birth): boolean {
+function isKeptByInit(pid: number, { read = readText }: Birth): boolean {
   const name = read('/proc/1/comm').trim();
   if (KEEPS_CHILDREN_UP.test(name)) return true;
   if (!RUNS_ONE_COMMAND.test(name)) return false;
