@@ -1,5 +1,6 @@
 // What a worker loads later: features and adapters that most hosts never use. Each is a script of its own beside that of the worker, so that a
 // start reads and keeps only what it needs. A file that both need is part of the worker alone, and the script takes it from there.
+import { createHash } from 'node:crypto';
 import { basename, join, relative } from 'node:path';
 import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from 'esbuild';
 import { ROOT } from './output.ts';
@@ -32,6 +33,9 @@ const HELD = 'held';
 const PLACE = `globalThis['svc: files that the worker holds']`;
 const LOADER = join(ROOT, 'shared/files/compiled-code.ts');
 
+/** Stands for the digest of all these scripts until they are built: a worker takes no script of another build. */
+const BUILD = 'svc-build-0000000000';
+
 /** For the worker: an `import()` of such a file becomes one from its script. */
 function importedFromBeside(scripts: LaterScripts): Plugin {
   return {
@@ -46,7 +50,7 @@ function importedFromBeside(scripts: LaterScripts): Plugin {
       });
       onLoad({ filter: /.*/, namespace: BESIDE }, ({ path }) => ({
         contents: `import { loadLater } from ${JSON.stringify(LOADER)};
-export const then = (done, failed) => loadLater(__filename, ${JSON.stringify(`${scriptOf(path)}.cjs`)})[${JSON.stringify(path)}]().then(done, failed);`,
+export const then = (done, failed) => loadLater(__filename, ${JSON.stringify(`${scriptOf(path)}.cjs`)}, '${BUILD}')[${JSON.stringify(path)}]().then(done, failed);`,
         loader: 'js',
         resolveDir: ROOT,
       }));
@@ -154,7 +158,7 @@ interface Worker {
 }
 
 /** Builds the script of the worker and those beside it. */
-export async function buildWithLater({ name, entry, options, plugins }: Worker): Promise<readonly OutputFile[]> {
+export async function buildWithLater({ name, entry, options, plugins }: Worker): Promise<readonly Built[]> {
   const scripts: LaterScripts = new Map();
   const held = new Set<string>();
   const all = [encodingsBeside, importedFromBeside(scripts), ...plugins];
@@ -182,13 +186,32 @@ export async function buildWithLater({ name, entry, options, plugins }: Worker):
   for (let made: readonly OutputFile[] = [], asked = -1; ; ) {
     const count = [...scripts.values()].reduce((sum, files) => sum + files.size, 0);
     if (count === asked)
-      return [...encodings.outputFiles, ...made, ...(await make(name, holdingEntry(entry, held), [])).outputFiles];
+      return [
+        ...encodings.outputFiles,
+        ...named([...made, ...(await make(name, holdingEntry(entry, held), [])).outputFiles]),
+      ];
     asked = count;
     const results = [...scripts].map(([script, files]) =>
       make(script, laterEntry(files), [heldByTheWorker(atStart, held)]),
     );
     made = (await Promise.all(results)).flatMap(({ outputFiles }) => outputFiles);
   }
+}
+
+interface Built {
+  readonly path: string;
+  readonly contents: Uint8Array;
+}
+
+/** With the digest of all of them in its places. */
+function named(files: readonly Built[]): readonly Built[] {
+  const hash = createHash('sha256');
+  for (const { contents } of files) hash.update(contents);
+  const id = hash.digest('hex').slice(0, BUILD.length);
+  return files.map(({ path, contents }) => ({
+    path,
+    contents: Buffer.from(Buffer.from(contents).toString('latin1').replaceAll(BUILD, id), 'latin1'),
+  }));
 }
 
 /** The program, and the files that it holds for others. */
@@ -203,7 +226,7 @@ function holdingEntry(entry: string, held: ReadonlySet<string>): string {
 
 /** An import for each file that others ask for. */
 const laterEntry = (files: ReadonlySet<string>): string =>
-  [...files]
-    .toSorted()
-    .map((file) => `exports[${JSON.stringify(file)}] = () => import('./${file}');`)
-    .join('\n');
+  [
+    `exports.build = '${BUILD}';`,
+    ...[...files].toSorted().map((file) => `exports[${JSON.stringify(file)}] = () => import('./${file}');`),
+  ].join('\n');

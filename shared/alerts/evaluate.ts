@@ -5,7 +5,7 @@
 //   ALERT-4  A counter that falls began anew, as in Prometheus: what it shows then is added.
 import { readDuration } from '../time/duration.ts';
 import type { History, Labels, SampledSeries } from './history.ts';
-import type { Comparison, KeptLabel, Rule, Series, Shape } from './rule.ts';
+import { type Comparison, isSelected, type KeptLabel, type Rule, type Series, type Shape } from './rule.ts';
 
 /** `held`: `unless` is true, so nothing can be said. A rule that did not fire does not begin to; one that fires goes on. */
 export type Verdict = 'true' | 'unknown' | 'held';
@@ -109,26 +109,32 @@ function grown(
   window: string,
   { history, labels, now }: Over & { readonly now: number },
 ): Map<string, Sum> {
-  const from = now - windowMs(window);
-  return sumBy(labels, matching(history, series), ({ values }) => {
-    let before = Number.NaN;
-    let total = Number.NaN;
-    history.times.forEach((time, at) => {
-      const value = values[at] ?? Number.NaN;
-      if (time < from || Number.isNaN(value)) return;
-      if (!Number.isNaN(before)) total = (Number.isNaN(total) ? 0 : total) + (value < before ? value : value - before);
-      before = value;
-    });
-    return total;
-  });
+  const { times } = history;
+  const first = times.findIndex((time) => time >= now - windowMs(window));
+  return sumBy(labels, matching(history, series), ({ values }) => growthOf(values, first, times.length));
+}
+
+/** NaN: there are no two values. */
+function growthOf(values: ArrayLike<number>, first: number, end: number): number {
+  let before = Number.NaN;
+  let total = Number.NaN;
+  for (let at = first; at < end; at += 1) {
+    const value = values[at] ?? Number.NaN;
+    if (Number.isNaN(value)) continue;
+    if (!Number.isNaN(before)) total = (Number.isNaN(total) ? 0 : total) + (value < before ? value : value - before);
+    before = value;
+  }
+  return total;
 }
 
 /** True if a figure of this name was there when the window began. */
 function isCovered({ name }: Series, window: string, { history, now }: Over & { readonly now: number }): boolean {
   const from = now - windowMs(window) + LATE_MS;
-  return history
-    .of(name)
-    .some(({ values }) => history.times.some((time, at) => time <= from && !Number.isNaN(values[at] ?? Number.NaN)));
+  const end = history.times.filter((time) => time <= from).length;
+  return history.of(name).some(({ values }) => {
+    for (let at = 0; at < end; at += 1) if (!Number.isNaN(values[at] ?? Number.NaN)) return true;
+    return false;
+  });
 }
 
 function sumBy(
@@ -147,9 +153,7 @@ function sumBy(
   return sums;
 }
 
-const matching = (history: History, { name, where = {} }: Series): readonly SampledSeries[] =>
-  history
-    .of(name)
-    .filter(({ labels }) => Object.entries(where).every(([label, values]) => values.includes(labels[label] ?? '')));
+const matching = (history: History, series: Series): readonly SampledSeries[] =>
+  history.of(series.name).filter(({ labels }) => isSelected(labels, series));
 
 const windowMs = (window: string): number => readDuration(window) ?? 0;

@@ -67,6 +67,10 @@ export const anchorOf = ({ name }: Pick<Rule, 'name'>): string => name.toLowerCa
 export const RUNBOOK = 'deploy/monitoring/runbook.md';
 export const linkOf = (rule: Pick<Rule, 'name'>): string => `${RUNBOOK}#${anchorOf(rule)}`;
 
+/** True if the labels have the values that the selection names. */
+export const isSelected = (labels: Readonly<Record<string, string>>, { where = {} }: Series): boolean =>
+  Object.entries(where).every(([label, values]) => values.includes(labels[label] ?? ''));
+
 /** Every selection of figures that a rule reads. */
 export function seriesOf({ shape }: Pick<Rule, 'shape'>): readonly Series[] {
   const ofComparison = ({ sum, times }: Comparison): readonly Series[] => [

@@ -1,6 +1,6 @@
 // Wire format of endpoints: platform accounts, their state and its cause.
 import * as Type from 'typebox';
-import { servingFields } from './serving.ts';
+import { servingFields } from './serving/serving.ts';
 
 export const ENDPOINT_STATES = ['disabled', 'connecting', 'online', 'degraded', 'offline', 'failed'] as const;
 

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { nullableText } from './item.ts';
-import { failureSchema, servingFields } from './serving.ts';
+import { failureSchema, servingFields } from './serving/serving.ts';
 
 export const healthSchema = Type.Object({ status: Type.Literal('ok') });
 

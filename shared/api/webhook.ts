@@ -1,7 +1,7 @@
 // Wire format of webhook addresses, which an operator registers at a platform.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
-import { servingFields } from './serving.ts';
+import { servingFields } from './serving/serving.ts';
 
 const fields = {
   /** `<owner>:<name>` of an account, or the id of a plugin's webhook. */

@@ -4,10 +4,21 @@
 //   COMPILED-1  Kept code is used only for the same text, Node and machine, and only if it is whole. V8 itself compares lengths alone.
 //   COMPILED-2  The code is written once the process is up. So a worker that dies by a signal leaves it too. A folder that takes no files costs only
 //               time.
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import nodeModule, { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { constants, Script } from 'node:vm';
+import { SvcError } from '../svc-error.ts';
 
 const FOLDER = '.compile-cache';
 const HEAD_BYTES = 8;
@@ -45,15 +56,23 @@ const later = new Map<string, unknown>();
 /** What a feature loads in its first moments goes into the cache too. */
 const KEEP_AFTER_MS = 1_000;
 
-/** Exports of a bundle beside `file`, loaded once. Throws what the bundle throws. */
-export function loadLater<T>(file: string, name: string): T {
+/** Exports of a bundle beside `file`, loaded once. Throws `refused` where it is of another build, and what the bundle throws. */
+export function loadLater<T>(file: string, name: string, build: string): T {
   if (!later.has(name)) {
-    const { exports, keep } = loadProgram<T>(join(dirname(file), name));
+    const path = join(dirname(file), name);
+    if (!existsSync(path)) throw replaced(path);
+    const { exports, keep } = loadProgram<T & { readonly build?: string }>(path);
+    if (exports.build !== build) throw replaced(path);
     setTimeout(keep, KEEP_AFTER_MS).unref();
     later.set(name, exports);
   }
   return later.get(name) as T;
 }
+
+const replaced = (path: string): SvcError =>
+  new SvcError('refused', `svc was replaced on the disk since this worker began: ${path} is of another build`, {
+    hint: 'svc runtime restart',
+  });
 
 function loadFromOwnCache<T>(file: string): Program<T> {
   const kept = join(dirname(file), FOLDER, `${basename(file)}-${process.version}-${process.arch}`);

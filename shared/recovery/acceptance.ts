@@ -2,7 +2,7 @@
 //
 //   ACCEPTANCE-1  `no`: a fact says that something is wrong. `unknown`: no fact says that it is right. A person may settle an unknown, never a no.
 //   ACCEPTANCE-2  A row is as good as the worst of what it consists of.
-import type { AcceptanceFacts, AcceptanceRow, HealthAnswer, ServedVersion } from '../api/acceptance.ts';
+import type { AcceptanceFacts, AcceptanceRow, HealthAnswer, ServedVersion } from '../api/recovery/acceptance.ts';
 
 export const ACCEPTANCE_ROWS = ['health', 'host', 'endpoints', 'capability', 'authority', 'quiet'] as const;
 export type AcceptanceRowName = (typeof ACCEPTANCE_ROWS)[number];

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
-import { lostWorkSchema } from '../api/checkpoint.ts';
+import { lostWorkSchema } from '../api/recovery/checkpoint.ts';
 import { stableJson, writeFileAtomic } from '../files/atomic-file.ts';
 import { projectPaths } from '../files/paths.ts';
 import { loadAjv } from '../load-ajv.ts';

@@ -2,7 +2,7 @@
 // to its baseline of the same run. Machines are shared and noisy: medians over rounds; a goal that is missed is printed, never hidden, and
 // never fails the command. --json prints one document, --restarts is how often the worker of the supervisor is restarted before its memory is
 // looked at again (1,000), --seconds how long the webhooks of the platforms come (60), and an attack stands (30), --events how many events the
-// journal has (100,000), --mb the size of the database that is copied (1,024).
+// journal has (100,000; 1,000,000 where a checkpoint is rehearsed and restored), --mb the size of the database that is copied (1,024).
 import { parseArgs } from 'node:util';
 import { benchEvents } from './events.ts';
 import { benchHostile } from './hostile.ts';
@@ -14,6 +14,7 @@ import { measureLogs } from './logs.ts';
 import { benchPlatforms } from './platforms.ts';
 import { benchPluginTests } from './plugin-tests.ts';
 import { benchRecovery } from './recovery.ts';
+import { benchRehearsal } from './rehearsal.ts';
 import { benchRelease } from './release.ts';
 import { measureStart } from './start.ts';
 import { benchSupervisor } from './supervisor.ts';
@@ -31,7 +32,7 @@ const { values, positionals } = parseArgs({
     json: { type: 'boolean', default: false },
     restarts: { type: 'string', default: '1000' },
     seconds: { type: 'string' },
-    events: { type: 'string', default: '100000' },
+    events: { type: 'string' },
     mb: { type: 'string', default: '1024' },
   },
   allowPositionals: true,
@@ -71,7 +72,7 @@ if (asks('start')) {
 }
 if (asks('testing')) await benchPluginTests(report);
 if (asks('jobs')) await benchJobs(report);
-if (asks('journal')) await benchJournal(report, Number(values.events));
+if (asks('journal')) await benchJournal(report, Number(values.events ?? 100_000));
 if (asks('webhooks')) {
   const { durable, bare, writer, p99, commands, cold } = await measureWebhooks(ROUNDS, DELIVERIES);
   const alone = { name: 'writer alone', value: writer };
@@ -136,6 +137,9 @@ if (asks('supervisor')) await benchSupervisor(report, { restarts: Number(values.
 if (asks('platforms')) await benchPlatforms(report, Number(values.seconds ?? 60));
 if (asks('hostile')) await benchHostile(report, Number(values.seconds ?? 30));
 if (asks('texts')) benchTexts(report);
-if (asks('recovery')) await benchRecovery(report, { mb: Number(values.mb) });
+if (asks('recovery')) {
+  await benchRecovery(report, { mb: Number(values.mb) });
+  await benchRehearsal(report, { events: Number(values.events ?? 1_000_000), mb: Number(values.mb) });
+}
 if (asks('release')) await benchRelease(report);
 report.end();

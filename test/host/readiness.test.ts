@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { ReadinessReport } from '../../shared/api/readiness.ts';
+import type { ReadinessReport } from '../../shared/api/serving/readiness.ts';
 import { DAMAGED_REMEDY } from '../../shared/files/database-remedies.ts';
 import { ensureStateFolder } from '../../shared/files/state-folder.ts';
 import { HTTP, type Running, running } from '../support/hosts/app-host.ts';

@@ -36,7 +36,7 @@ const scripts = (folder: string): string[] =>
     .map((name) => join(folder, name));
 
 /** The schema of the configuration is one. */
-const LONGEST_LINE = 20_000;
+const LONGEST_LINE = 24_000;
 
 /** A call of the failpoint of this name. */
 const call = (name: string): RegExp => new RegExp(`point\\??\\.?\\(\\s*["'\`]${name.replaceAll('.', '\\.')}`);

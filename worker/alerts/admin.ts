@@ -12,7 +12,7 @@ import type {
   ShownAlerts,
   ShownSilence,
   SilenceAsk,
-} from '../../shared/api/alert.ts';
+} from '../../shared/api/monitoring/alert.ts';
 import { nearest } from '../../shared/config/nearest.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { readDateTime } from '../../shared/time/date-time.ts';

@@ -4,17 +4,19 @@
 //   ALERTS-2  State is stored, so `for` goes on over a restart. What fired before and still does is not told again.
 //   ALERTS-3  While no generation serves, nothing can be sent: what is to be told waits, and the log has it.
 //   ALERTS-4  `look` never rejects. What fails for want of the storage is tried again at the next look.
+
 import { type Alert, type Alerts as AlertMap, type Change, idOf, step } from '../../shared/alerts/alert-machine.ts';
 import { type Evaluated, evaluate } from '../../shared/alerts/evaluate.ts';
 import type { Reading } from '../../shared/alerts/history.ts';
 import type { Severity } from '../../shared/alerts/rule.ts';
 import { type HostRule, hostRules } from '../../shared/alerts/set-rules.ts';
 import { tell } from '../../shared/alerts/tell.ts';
-import type { AlertTested } from '../../shared/api/alert.ts';
+import type { AlertTested } from '../../shared/api/monitoring/alert.ts';
 import type { Config } from '../../shared/config/load.ts';
 import { uuidv7 } from '../../shared/identifiers.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Timer } from '../../shared/time/clock.ts';
+import { ALERTS_ACTOR } from '../core/actors.ts';
 import { type Core, commitOrThrow } from '../core/core.ts';
 import { readStarts } from '../database/starts-ledger.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';
@@ -25,7 +27,6 @@ import type { GenerationView } from '../handling/plan/generation-view.ts';
 import type { Effect } from '../handling/run/run.ts';
 import type { Keep } from '../http/answer/kept-answer.ts';
 import { Recent } from '../metrics/recent.ts';
-import { ALERTS_ACTOR } from '../outbox/outbox-store.ts';
 import type { Rich } from '../sdk/index.ts';
 import { changedRows, readAlerts, readSilences, removeEndedSilences, type Silence } from './alert-store.ts';
 import { type Carried, carriersOf, type Target } from './carriers.ts';

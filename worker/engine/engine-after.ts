@@ -1,8 +1,9 @@
 // Follow-ups of a decision about an item: what to wake, what to count, what to log.
+
+import { ALERTS_ACTOR } from '../core/actors.ts';
 import type { Core } from '../core/core.ts';
 import { tellDead } from '../core/dead-letter-log.ts';
 import type { HandlingDeps } from '../handling/item-ledger.ts';
-import { ALERTS_ACTOR } from '../outbox/outbox-store.ts';
 import type { EngineOptions } from './engine-options.ts';
 
 type After = HandlingDeps['after'];

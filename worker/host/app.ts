@@ -205,7 +205,7 @@ class Host implements App {
     this.#parts.workroom.start();
     this.#parts.recovery.start();
     this.#parts.releases.start();
-    this.#parts.alerts.start();
+    if (this.#options.mode !== 'test') this.#parts.alerts.start();
     void this.#parts.media.removeHalves();
     if (this.#isUp) this.#run();
   }

@@ -1,5 +1,5 @@
 // Checkpoints as `/api/checkpoints` shows them. Demo scope sees no reason, no target, no name of a secret and no path.
-import type { Checkpoint, Checkpoints } from '../../shared/api/checkpoint.ts';
+import type { Checkpoint, Checkpoints } from '../../shared/api/recovery/checkpoint.ts';
 import type { StoredCheckpoint } from '../../shared/recovery/stored-checkpoints.ts';
 
 export function shownOf(

@@ -1,6 +1,6 @@
 // Checkpoints, wired into the host: made on a schedule and when asked for, one at a time. The code is loaded by the first one.
 import { resolve } from 'node:path';
-import type { Checkpoints } from '../../shared/api/checkpoint.ts';
+import type { Checkpoints } from '../../shared/api/recovery/checkpoint.ts';
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import type { Mode } from '../../shared/config/mode.ts';
 import { type ProjectPaths, projectPaths } from '../../shared/files/paths.ts';

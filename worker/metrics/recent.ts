@@ -4,10 +4,11 @@
 //   RECENT-2  A sample that is not newer than the last one begins anew: the wall clock was set back, and spans mean nothing then.
 import type { Counter, Gauge, Registry } from 'prom-client';
 import type { History, Labels, Reading, SampledSeries } from '../../shared/alerts/history.ts';
+import { isSelected, type Series } from '../../shared/alerts/rule.ts';
 
 /** One sample more than an hour has: a window of an hour needs both of its ends. */
 const KEPT_MS = 3_660_000;
-const MOST_SERIES = 1_500;
+const MOST_SERIES = 1_000;
 
 interface Kept extends SampledSeries {
   readonly values: number[];
@@ -42,7 +43,7 @@ export class Recent implements History {
   }
 
   #find(name: string, labels: Labels): Kept | undefined {
-    const key = `${name}${JSON.stringify(Object.entries(labels).toSorted())}`;
+    const key = `${name}${JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))}`;
     const known = this.#series.get(key);
     if (known !== undefined) return known;
     if (this.#series.size >= MOST_SERIES) return undefined;
@@ -75,12 +76,18 @@ export class Recent implements History {
   }
 }
 
-/** The present figures of these names, from the registry that `/api/metrics` exports. Others are not collected: some cost a read. */
-export async function readFigures(registry: Registry, names: Iterable<string>): Promise<readonly Reading[]> {
+/**
+ * The present figures that these selections want, from the registry that `/api/metrics` exports. Others are not collected: some cost a read, and
+ * some begin anew with each reading.
+ */
+export async function readFigures(registry: Registry, wanted: readonly Series[]): Promise<readonly Reading[]> {
   const read = async (name: string): Promise<readonly Reading[]> => {
+    const selections = wanted.filter((one) => one.name === name);
     const metric = registry.getSingleMetric(name) as Counter | Gauge | undefined;
     const { values } = (await metric?.get()) ?? { values: [] };
-    return values.map(({ labels, value }) => ({ name, labels: labels as Labels, value }));
+    return values
+      .map(({ labels, value }) => ({ name, labels: labels as Labels, value }))
+      .filter(({ labels }) => selections.some((one) => isSelected(labels, one)));
   };
-  return (await Promise.all([...names].map(read))).flat();
+  return (await Promise.all([...new Set(wanted.map(({ name }) => name))].map(read))).flat();
 }

@@ -1,11 +1,11 @@
 // Figures of the metrics that are read from the database at each scrape, by index. Undefined without a database.
 import { statSync } from 'node:fs';
+import { ALERTS_ACTOR } from '../core/actors.ts';
 import type { Core } from '../core/core.ts';
 import { isOpen } from '../database/open-rows.ts';
 import { countStarts } from '../database/starts-ledger.ts';
 import { sql } from '../database/statement.ts';
 import type { Reader } from '../database/unit.ts';
-import { ALERTS_ACTOR } from '../outbox/outbox-store.ts';
 import type { StoredFigures } from './metrics.ts';
 
 export async function readStoredFigures({ reader, clock }: Core, file: string): Promise<StoredFigures | undefined> {

@@ -13,8 +13,6 @@ import type { SetBack } from '../timers/due-store.ts';
 import type { StoredButton } from './compose.ts';
 
 export const OUTGOING_VERSION = 1;
-/** Actor of the messages that tell of alerts. No alert is about them. */
-export const ALERTS_ACTOR = 'host/alerts';
 
 /** Stored form of one platform call. References to the bot's own sends are resolved before the call. */
 export type StoredCall =

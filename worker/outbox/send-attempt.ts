@@ -4,6 +4,7 @@ import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import { delay, within } from '../../shared/time/abort.ts';
 import { wholeWaitMs } from '../../shared/time/backoff.ts';
 import { waitText } from '../../shared/time/wait-text.ts';
+import { ALERTS_ACTOR } from '../core/actors.ts';
 import { reasonOf } from '../core/core.ts';
 import { tellDead } from '../core/dead-letter-log.ts';
 import { ownFailureIn } from '../core/own-failure.ts';
@@ -17,7 +18,6 @@ import type { Can, Outgoing } from '../sdk/index.ts';
 import { askedWaitMs, MOST_ASKED_WAIT_MS } from '../sdk/platform/asked-wait.ts';
 import { type AttemptEnd, judge, noResult, readResult, type SendVerdict, sendDelayMs } from './outbox-machine.ts';
 import {
-  ALERTS_ACTOR,
   claimNextSend,
   claimSend,
   deathsOf,

@@ -1,5 +1,5 @@
 // The readiness checks, computed from current facts. Pure: no network call, no wait, no clock.
-import type { ReadinessCheck } from '../../shared/api/readiness.ts';
+import type { ReadinessCheck } from '../../shared/api/serving/readiness.ts';
 import type { ErrorCode } from '../../shared/error-codes.ts';
 import { endpointId } from '../../shared/identifiers.ts';
 import type { DatabaseState } from '../database/database-host.ts';

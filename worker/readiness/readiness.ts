@@ -1,7 +1,7 @@
 // The readiness report, with the time since which each check has its result. Evaluated on every change and every 500 ms.
 
-import type { ReadinessReport } from '../../shared/api/readiness.ts';
-import { READINESS_SCHEMA } from '../../shared/api/readiness-schema.ts';
+import type { ReadinessReport } from '../../shared/api/serving/readiness.ts';
+import { READINESS_SCHEMA } from '../../shared/api/serving/readiness-schema.ts';
 import type { Clock } from '../../shared/time/clock.ts';
 import { evaluate, type Finding, type ReadinessFacts } from './evaluate.ts';
 

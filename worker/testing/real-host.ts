@@ -1,5 +1,5 @@
 // A test host of a harness. Its process belongs to the guard, a process that ends the host with the harness.
-import type { ReadinessReport } from '../../shared/api/readiness.ts';
+import type { ReadinessReport } from '../../shared/api/serving/readiness.ts';
 import { processEnvironment } from '../../shared/config/environment.ts';
 import { TEST_HOST_VARIABLE } from '../../shared/config/mode.ts';
 import { CLI_FILE, GuardedProcess } from './guarded-process.ts';

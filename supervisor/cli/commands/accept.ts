@@ -2,7 +2,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Acceptance, AcceptanceFacts, AcceptanceRow, HealthAnswer } from '../../../shared/api/acceptance.ts';
+import type {
+  Acceptance,
+  AcceptanceFacts,
+  AcceptanceRow,
+  HealthAnswer,
+} from '../../../shared/api/recovery/acceptance.ts';
 import { stableJson, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { uuidv7 } from '../../../shared/identifiers.ts';

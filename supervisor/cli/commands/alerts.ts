@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { prometheusRules } from '../../../shared/alerts/prometheus.ts';
 import { RUNBOOK } from '../../../shared/alerts/rule.ts';
 import { setRules } from '../../../shared/alerts/set-rules.ts';
-import type { AlertTested, ShownAlert, ShownAlerts, ShownSilence } from '../../../shared/api/alert.ts';
+import type { AlertTested, ShownAlert, ShownAlerts, ShownSilence } from '../../../shared/api/monitoring/alert.ts';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { EXIT } from '../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -95,7 +95,7 @@ const rules: Command = {
   ],
   examples: ['svc alerts rules', 'svc alerts rules --prometheus > alerts.yml'],
   async run({ project, env, print, json }, _args, options) {
-    const { config } = loadConfig({ project: project(), mode: 'production', environment: env, servesNothing: true });
+    const { config } = loadConfig({ project: project(), mode: 'test', environment: env, servesNothing: true });
     const set = setRules(config.alerts.rules);
     if (json) print.json({ rules: set });
     else if (options['prometheus'] === true)

@@ -1,5 +1,5 @@
 // Asks `/pub/health` where people reach the host, and at the bound address where nothing answers there. No redirects, no token.
-import type { HealthAnswer } from '../../../shared/api/acceptance.ts';
+import type { HealthAnswer } from '../../../shared/api/recovery/acceptance.ts';
 import { messageOf } from '../../../shared/svc-error.ts';
 
 const LIMIT_MS = 5_000;

@@ -6,7 +6,7 @@
 //   LIVE-4  Only a report with its schema is taken: the answer for probes says `ready` as well.
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { READINESS_SCHEMA } from '../../../shared/api/readiness-schema.ts';
+import { READINESS_SCHEMA } from '../../../shared/api/serving/readiness-schema.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { readAnswer } from '../connect/read-answer.ts';
 import { hostAddress, maySendToken } from './address.ts';

@@ -14,7 +14,7 @@ import { type CopyHost, copyHost, faultsOf } from '../../support/recovery/copy-h
 import { until } from '../../support/until.ts';
 
 const MIB = 1_048_576;
-const COPIES = 20;
+const COPIES = Number(process.env['SVC_RECOVERY_MOMENTS'] ?? 20);
 
 function targetIn({ folder }: CopyHost, name = 'c1'): string {
   const part = join(folder, 'checkpoints', `${name}.part`);

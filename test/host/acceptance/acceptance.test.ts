@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { Acceptance, AcceptanceRow } from '../../../shared/api/acceptance.ts';
+import type { Acceptance, AcceptanceRow } from '../../../shared/api/recovery/acceptance.ts';
 import { RELEASE_FORMAT, type ReleaseRecord, writeRelease } from '../../../shared/recovery/release-record.ts';
 import { command } from '../../../supervisor/cli/commands/accept.ts';
 import { parseCommand } from '../../../supervisor/cli/program.ts';

@@ -1,8 +1,8 @@
 // `svc alerts` and `/api/alerts` on a whole host, whose database has an alert that fires.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import Database from 'better-sqlite3';
 import { parse } from 'yaml';
+import { Sqlite } from '../../../shared/sqlite.ts';
 import { commands } from '../../../supervisor/cli/commands/alerts.ts';
 import { capturedContext } from '../../support/commands/cli-context.ts';
 import { createHostClient } from '../../support/hosts/app-client.ts';
@@ -30,7 +30,7 @@ async function firing(t: TestContext, alerts: object = {}): Promise<Running> {
   Object.assign(project.env, { DEMO_TOKEN });
   const first = await running(t, { project });
   await first.app.stop(2_000);
-  const database = new Database(project.paths.database);
+  const database = new Sqlite(project.paths.database);
   database
     .prepare(
       "INSERT INTO alerts VALUES (@name, @key, @labels, 'warning', 'firing', @at, @at, NULL, 0, 'firing', @at, '[]', 0)",

@@ -1,9 +1,13 @@
 // What is told of alerts through an account, over a clock that the test moves.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ACCOUNT, alertsHost } from '../../support/hosts/alerts-host.ts';
+import { countDead, readStoredFigures } from '../../../worker/metrics/stored-figures.ts';
+import { ACCOUNT, type AlertsHost, alertsHost } from '../../support/alerts/alerts-host.ts';
 
 const MINUTE = 60_000;
+
+/** First word of each message. */
+const heads = ({ told }: AlertsHost): readonly string[] => told().map((line) => /: (.*?) Svc/.exec(line)?.[1] ?? line);
 
 describe('an alert', () => {
   it('is told once when it fires and once when it resolves', async (t) => {
@@ -93,5 +97,128 @@ describe('an alert', () => {
       fourth.told().map((line) => line.split(':')[1]),
       [' CRITICAL SvcNotReady', ' RESOLVED SvcNotReady'],
     );
+  });
+
+  it('that flaps is told four times, the last as flapping', async (t) => {
+    const made = await alertsHost(t);
+    for (let n = 0; n < 4; n += 1) {
+      made.set('svc_ingress_paused', 1);
+      made.set('svc_disk_min_free_bytes', 100);
+      made.set('svc_disk_free_bytes', 1);
+      await made.host.advance(6 * MINUTE);
+      made.set('svc_disk_free_bytes', 1_000);
+      await made.host.advance(7 * MINUTE);
+    }
+    assert.deepEqual(heads(made), ['CRITICAL', 'RESOLVED', 'CRITICAL', 'FLAPPING (critical)']);
+  });
+
+  it('changes of a minute arrive in one message', async (t) => {
+    const made = await alertsHost(t);
+    made.set('svc_ready', 0);
+    made.set('svc_inbox_oldest_seconds', 5_000);
+    made.set('svc_ingress_paused', 0);
+    await made.host.advance(7 * MINUTE);
+    assert.equal(made.told().length, 1);
+    assert.match(made.told()[0] ?? '', /CRITICAL SvcNotReady: [\s\S]*\n\nWARNING SvcBacklog: /);
+  });
+
+  it('of the backlog goes on over a pause, and is not told again after it', async (t) => {
+    const made = await alertsHost(t);
+    made.set('svc_inbox_oldest_seconds', 5_000);
+    made.set('svc_ingress_paused', 0);
+    await made.host.advance(7 * MINUTE);
+    made.set('svc_ingress_paused', 1);
+    await made.host.advance(30 * MINUTE);
+    made.set('svc_ingress_paused', 0);
+    await made.host.advance(30 * MINUTE);
+    assert.deepEqual(heads(made), ['WARNING']);
+  });
+
+  it('that a step of a release causes is told only where it outlasts the release', async (t) => {
+    const made = await alertsHost(t);
+    made.expected = new Set(['SvcPausedLong']);
+    made.set('svc_ingress_paused', 1);
+    await made.host.advance(150 * MINUTE);
+    assert.deepEqual(made.told(), []);
+    made.expected = new Set();
+    await made.host.advance(MINUTE);
+    assert.deepEqual(heads(made), ['WARNING']);
+  });
+
+  it('waits for a generation that can carry it', async (t) => {
+    const made = await alertsHost(t);
+    const { runtime } = made.host.engine;
+    const { current } = runtime;
+    let isServed = false;
+    Object.defineProperty(runtime, 'current', { configurable: true, get: () => (isServed ? current : undefined) });
+    made.set('svc_ready', 0);
+    await made.host.advance(20 * MINUTE);
+    assert.deepEqual(made.told(), []);
+    assert.equal(made.alerts.firing().critical, 1);
+    isServed = true;
+    await made.host.advance(MINUTE);
+    assert.deepEqual(heads(made), ['CRITICAL']);
+  });
+
+  it('without targets is in the log and in the events', async (t) => {
+    const made = await alertsHost(t, { alerts: { notify: [] } });
+    made.set('svc_ready', 0);
+    await made.host.advance(6 * MINUTE);
+    assert.deepEqual(made.told(), []);
+    assert.equal(made.host.events('alert.fired').length, 1);
+    assert.ok(made.host.logs.some(({ level, message }) => level === 'warn' && message.startsWith('alert fires')));
+  });
+
+  it('is looked at by the settings of the configuration', async (t) => {
+    const made = await alertsHost(t, {
+      alerts: { rules: { SvcNotReady: { for: '1m', severity: 'warning' }, SvcPausedLong: { enabled: false } } },
+    });
+    made.set('svc_ready', 0);
+    made.set('svc_ingress_paused', 1);
+    await made.host.advance(180 * MINUTE);
+    assert.deepEqual(heads(made), ['WARNING']);
+    assert.match(made.told()[0] ?? '', /SvcNotReady/);
+  });
+});
+
+describe('a crash', () => {
+  it('fires after the start that follows it, though nobody sampled it, and names the process', async (t) => {
+    const first = await alertsHost(t);
+    await first.host.advance(20 * MINUTE);
+    await first.host.write(
+      "INSERT INTO starts (runtime_id, number, at, pid, owner, version, node, previous_end) VALUES ('r1', 1, ?, 1, 'o', 'v', 'n', 'first')",
+      first.host.clock.now() - 60 * MINUTE,
+    );
+    await first.host.write(
+      "INSERT INTO starts (runtime_id, number, at, pid, owner, version, node, previous_end) VALUES ('r2', 2, ?, 1, 'o', 'v', 'n', 'crashed')",
+      first.host.clock.now() - 1_000,
+    );
+    first.set('svc_restarts_total', 1, { reason: 'crashed' });
+    const next = await first.restart();
+    await next.host.advance(2 * MINUTE);
+    assert.deepEqual(heads(next), ['WARNING']);
+    assert.match(next.told()[0] ?? '', /SvcCrashed: .*\n.*runtimeId r1,/);
+    await next.host.advance(30 * MINUTE);
+    assert.deepEqual(heads(next), ['WARNING', 'RESOLVED']);
+  });
+});
+
+describe('a message of an alert that cannot be sent', () => {
+  it('is a dead letter, and no figure of an alert counts it', async (t) => {
+    const made = await alertsHost(t);
+    const { host } = made;
+    host.platform.answer = () => ({ kind: 'refused', reason: 'no such conversation' });
+    made.set('svc_ready', 0);
+    await host.advance(10 * MINUTE);
+
+    assert.deepEqual(host.states('outbox'), ['dead']);
+    const figures = await readStoredFigures(host.core, host.project.paths.database);
+    assert.equal(figures?.outboxDead, 0);
+    assert.deepEqual(await countDead(host.core.reader), { inbox: 0, outbox: 1 });
+    assert.deepEqual(
+      host.logs.filter(({ level }) => level === 'error'),
+      [],
+    );
+    assert.ok(host.logs.some(({ message }) => message.startsWith('a send is a dead letter')));
   });
 });

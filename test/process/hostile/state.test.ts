@@ -21,7 +21,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { ReadinessReport } from '../../../shared/api/readiness.ts';
+import type { ReadinessReport } from '../../../shared/api/serving/readiness.ts';
 import { Sqlite } from '../../../shared/sqlite.ts';
 import { fillDisk, smallDisk, smallDiskMissing } from '../../support/disk/small-disk.ts';
 import { WebhookPlatform } from '../../support/fake-platforms/webhook-platform.ts';

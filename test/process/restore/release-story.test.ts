@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { Acceptance } from '../../../shared/api/acceptance.ts';
+import type { Acceptance } from '../../../shared/api/recovery/acceptance.ts';
 import { listReleases, type ReleaseRecord } from '../../../shared/recovery/release-record.ts';
 import {
   handledBy as handled,

@@ -1,5 +1,5 @@
 // Facts of a host that is accepted in every row.
-import type { AcceptanceFacts } from '../../../shared/api/acceptance.ts';
+import type { AcceptanceFacts } from '../../../shared/api/recovery/acceptance.ts';
 
 const HOST = {
   project: 'f67e',

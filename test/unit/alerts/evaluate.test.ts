@@ -173,7 +173,7 @@ describe('a window', () => {
   });
 
   it('goes on over samples in which the figure is missing', () => {
-    const gap = [...errors([0, 1]), ...Array<Figures>(7).fill({ other: 1 }), ...errors([25, 25])];
+    const gap = [...errors([0, 1]), ...Array.from({ length: 7 }, (): Figures => ({ other: 1 })), ...errors([25, 25])];
     assert.deepEqual(found('SvcErrors', gap), { '': 'true' });
   });
 
@@ -194,14 +194,14 @@ describe('samples', () => {
     assert.deepEqual(recent.of('a')[0]?.values, [1]);
   });
 
-  it('are of 1,500 series at most, and forget those that are gone', () => {
+  it('are of 1,000 series at most, and forget those that are gone', () => {
     const recent = new Recent();
     const of = (prefix: string) =>
-      Array.from({ length: 1_600 }, (_, n) => ({ name: 'a', labels: { endpoint: `${prefix}${n}` }, value: n }));
+      Array.from({ length: 1_100 }, (_, n) => ({ name: 'a', labels: { endpoint: `${prefix}${n}` }, value: n }));
     assert.equal(recent.add(0, of('x')), 100);
-    assert.equal(recent.add(30_000, of('y')), 1_600);
-    assert.equal(recent.add(3_700_000, of('y')), 1_600); // the old ones leave with this sample
+    assert.equal(recent.add(30_000, of('y')), 1_100);
+    assert.equal(recent.add(3_700_000, of('y')), 1_100); // the old ones leave with this sample
     assert.equal(recent.add(3_730_000, of('y')), 100);
-    assert.equal(recent.of('a').length, 1_500);
+    assert.equal(recent.of('a').length, 1_000);
   });
 });

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { build } from 'esbuild';
-import { loadProgram } from '../../../shared/files/compiled-code.ts';
+import { loadLater, loadProgram } from '../../../shared/files/compiled-code.ts';
 import { WORKER_OPTIONS } from '../../../supervisor/cli/start/worker-entry.ts';
 
 const OWN_CACHE = !('enableCompileCache' in (await import('node:module')).default);
@@ -104,5 +104,13 @@ describe('a bundle with kept code', () => {
 
     assert.match(tagOf(), /^\d+$/m);
     assert.equal(tagOf(...WORKER_OPTIONS), tagOf());
+  });
+
+  it('is not taken later from another build, nor where it is gone: a restart is asked for', (t) => {
+    const { file } = bundle(t, "exports.build = 'b1'; exports.value = () => 1;");
+    const name = basename(file);
+    assert.throws(() => loadLater(file, name, 'b2'), { code: 'refused', hint: 'svc runtime restart' });
+    assert.throws(() => loadLater(file, 'gone.cjs', 'b1'), { code: 'refused', hint: 'svc runtime restart' });
+    assert.equal(loadLater<{ value(): number }>(file, name, 'b1').value(), 1);
   });
 });

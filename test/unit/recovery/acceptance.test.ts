@@ -1,7 +1,7 @@
 // Rows of an acceptance, judged from facts: each row with each answer.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { AcceptanceFacts, AcceptanceRow } from '../../../shared/api/acceptance.ts';
+import type { AcceptanceFacts, AcceptanceRow } from '../../../shared/api/recovery/acceptance.ts';
 import {
   ACCEPTANCE_ROWS,
   type AcceptanceRowName,

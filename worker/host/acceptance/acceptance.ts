@@ -2,7 +2,7 @@
 //
 //   HOST-ACCEPTANCE-1  An acceptance and its event are one unit. Two at the same time do not get one number.
 //   HOST-ACCEPTANCE-2  Facts are read when they are asked for. Nothing is kept between two questions.
-import type { Acceptance, AcceptanceAsk } from '../../../shared/api/acceptance.ts';
+import type { Acceptance, AcceptanceAsk } from '../../../shared/api/recovery/acceptance.ts';
 import { ACCEPTANCE_ROWS, isAccepted, judgeAcceptance, type Settled } from '../../../shared/recovery/acceptance.ts';
 import { commitOrThrow, maskedText } from '../../core/core.ts';
 import { sql, statement } from '../../database/statement.ts';

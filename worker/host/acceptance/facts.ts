@@ -1,5 +1,5 @@
 // The facts of an acceptance, from every part of the host.
-import type { AcceptanceFacts } from '../../../shared/api/acceptance.ts';
+import type { AcceptanceFacts } from '../../../shared/api/recovery/acceptance.ts';
 import { processEnvironment } from '../../../shared/config/environment.ts';
 import type { LoadedConfig } from '../../../shared/config/load.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';

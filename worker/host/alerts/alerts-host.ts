@@ -89,12 +89,12 @@ export class AlertsHost {
 }
 
 async function alertsDeps({ core, engine, project, name, registry }: AlertsHostDeps): Promise<AlertsDeps> {
-  const { FIGURES, expectedIn, readFigures } = await import('../../alerts/index.ts');
+  const { expectedIn, figureReader } = await import('../../alerts/index.ts');
   return {
     core,
     config: (): Config => engine().runtime.loaded.config,
     project: name,
-    figures: () => readFigures(registry(), FIGURES),
+    figures: figureReader(registry()),
     expected: async () => expectedIn(await openRelease(project), core.clock.now()),
     generation: () => engine().runtime.current,
     decide: (decided, commit) => engine().decide(decided, commit),

@@ -1,24 +1,7 @@
 // The wire schemas by the names that routes and the OpenAPI document use.
 // Loaded with the first body or document, because TypeBox is slow to load. Type imports cost nothing.
 import type { Static } from 'typebox';
-import { acceptanceAskSchema, acceptanceSchema } from '../../../shared/api/acceptance.ts';
-import {
-  alertSilenceSchema,
-  alertsSchema,
-  alertTestedSchema,
-  alertTestSchema,
-  alertUnsilenceSchema,
-  silenceSchema,
-} from '../../../shared/api/alert.ts';
 import { chatMessagesSchema, chatPressSchema, chatSaySchema, chatTakenSchema } from '../../../shared/api/chat.ts';
-import {
-  checkpointBegunSchema,
-  checkpointMakeSchema,
-  checkpointSchema,
-  checkpointsSchema,
-  checkpointVerifySchema,
-  restorePlanSchema,
-} from '../../../shared/api/checkpoint.ts';
 import { endpointSchema, endpointsSchema } from '../../../shared/api/endpoint.ts';
 import { eventPageSchema } from '../../../shared/api/event.ts';
 import { inboxItemSchema, inboxPageSchema } from '../../../shared/api/inbox.ts';
@@ -32,9 +15,25 @@ import {
   replaySchema,
 } from '../../../shared/api/item.ts';
 import { jobEntrySchema, jobRunsSchema, jobSchema, jobStartedSchema, jobsSchema } from '../../../shared/api/job.ts';
+import {
+  alertSilenceSchema,
+  alertsSchema,
+  alertTestedSchema,
+  alertTestSchema,
+  alertUnsilenceSchema,
+  silenceSchema,
+} from '../../../shared/api/monitoring/alert.ts';
 import { outboxItemSchema, outboxPageSchema } from '../../../shared/api/outbox.ts';
 import { problemSchema } from '../../../shared/api/problem.ts';
-import { readinessReportSchema } from '../../../shared/api/readiness.ts';
+import { acceptanceAskSchema, acceptanceSchema } from '../../../shared/api/recovery/acceptance.ts';
+import {
+  checkpointBegunSchema,
+  checkpointMakeSchema,
+  checkpointSchema,
+  checkpointsSchema,
+  checkpointVerifySchema,
+  restorePlanSchema,
+} from '../../../shared/api/recovery/checkpoint.ts';
 import { releaseSchema, releasesSchema } from '../../../shared/api/recovery/release.ts';
 import {
   acceptedSchema,
@@ -53,6 +52,7 @@ import {
   reloadedSchema,
   statusSchema,
 } from '../../../shared/api/runtime.ts';
+import { readinessReportSchema } from '../../../shared/api/serving/readiness.ts';
 import { taskPageSchema, taskSchema } from '../../../shared/api/task.ts';
 import { webhookAddressesSchema, webhookRegisteredSchema } from '../../../shared/api/webhook.ts';
 import {

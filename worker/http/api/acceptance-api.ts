@@ -1,5 +1,5 @@
 // Acceptance of the running host, as the HTTP interface sees it.
-import type { Acceptance, AcceptanceAsk } from '../../../shared/api/acceptance.ts';
+import type { Acceptance, AcceptanceAsk } from '../../../shared/api/recovery/acceptance.ts';
 import type { Keep } from '../answer/kept-answer.ts';
 import type { Caller } from './caller.ts';
 

@@ -6,7 +6,7 @@ import type {
   ShownSilence,
   SilenceAsk,
   UnsilenceAsk,
-} from '../../../shared/api/alert.ts';
+} from '../../../shared/api/monitoring/alert.ts';
 import type { Keep } from '../answer/kept-answer.ts';
 import type { Caller } from './caller.ts';
 

@@ -1,5 +1,5 @@
 // Checkpoints as the HTTP interface sees them.
-import type { Checkpoint, Checkpoints } from '../../../shared/api/checkpoint.ts';
+import type { Checkpoint, Checkpoints } from '../../../shared/api/recovery/checkpoint.ts';
 import type { Caller } from './caller.ts';
 
 export interface CheckpointsApi {

@@ -1,5 +1,5 @@
 // The host itself: readiness, status, restart, reload, configuration, logs, metrics.
-import type { ReadinessReport } from '../../../shared/api/readiness.ts';
+import type { ReadinessReport } from '../../../shared/api/serving/readiness.ts';
 import type { Keep } from '../answer/kept-answer.ts';
 import type { Caller } from './caller.ts';
 

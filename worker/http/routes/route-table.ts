@@ -7,7 +7,6 @@
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { StaticFiles } from '../answer/static-files.ts';
 import type { HostApi } from '../api/host-api.ts';
-import { alertRoutes } from './alerts.ts';
 import { chatRoutes } from './chat.ts';
 import { diagnosticRoutes } from './diagnostics.ts';
 import { endpointRoutes } from './endpoints.ts';
@@ -15,8 +14,9 @@ import { eventRoutes } from './events.ts';
 import { fileRoutes } from './files.ts';
 import { healthRoutes } from './health.ts';
 import { ingressRoutes } from './ingress.ts';
-import { itemRoutes } from './items.ts';
+import { itemRoutes } from './items/items.ts';
 import { jobRoutes } from './jobs.ts';
+import { alertRoutes } from './monitoring/alerts.ts';
 import { pageRoutes } from './page.ts';
 import { pluginRoutes } from './plugins.ts';
 import { acceptanceRoutes } from './recovery/acceptance.ts';

@@ -3,10 +3,12 @@
 //   COPY-CHILD-1  The parent holds the writer from `begin` to `begun`. The read transaction that begins there fixes the moment.
 //   COPY-CHILD-2  SQLite's backup interface copies what the connection sees. With a read transaction open that is its snapshot, whatever is
 //                 committed meanwhile. Without one each commit of another process would begin the copy anew.
-//   COPY-CHILD-3  The target is synced each 64 MiB: one large sync at the end would hold up the syncs of the writer on the same disk.
+//   COPY-CHILD-3  The target is synced a few MiB at a time: one large sync would hold up the syncs of the writer on the same disk. That goes on beside
+//                 the copying, since the WAL grows until all is copied, and a checkpoint of a long WAL holds up the writer. If the disk falls
+//                 behind, the copying waits for it.
 //   COPY-CHILD-4  The copy is one file without a WAL, checked and synced before `done`.
 //   COPY-CHILD-5  The process ends with its parent. Priority is lowered after the moment, so that a busy machine does not prolong the hold.
-import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
+import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
@@ -36,7 +38,9 @@ export type FromCopy =
   | { readonly kind: 'done'; readonly bytes: number; readonly rows: Readonly<Record<string, number>> }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly hint: string | undefined };
 
-const SYNC_EACH_BYTES = 64 * 1_048_576;
+const SYNC_EACH_BYTES = 4 * 1_048_576;
+const MOST_UNSYNCED_BYTES = 16 * 1_048_576;
+const TELL_EACH_BYTES = 64 * 1_048_576;
 const STEP_BYTES = 1_048_576;
 
 let source: Database;
@@ -74,22 +78,62 @@ async function serve(message: ToCopy): Promise<void> {
 
 async function copy(): Promise<void> {
   const pageBytes = Number(source.pragma('page_size', { simple: true }));
-  let descriptor: number | undefined;
-  let syncedBytes = 0;
+  let sync: TargetSync | undefined;
+  let toldBytes = 0;
   await source.backup(target, {
     progress: ({ totalPages, remainingPages }) => {
-      descriptor ??= openSync(target, 'r+');
       const copiedBytes = (totalPages - remainingPages) * pageBytes;
-      if (copiedBytes - syncedBytes >= SYNC_EACH_BYTES) {
-        fsyncSync(descriptor);
-        syncedBytes = copiedBytes;
+      sync ??= new TargetSync(target);
+      sync.copied(copiedBytes);
+      if (copiedBytes - toldBytes >= TELL_EACH_BYTES) {
+        toldBytes = copiedBytes;
         tell({ kind: 'progress', copiedBytes, totalBytes: totalPages * pageBytes });
       }
       return Math.ceil(STEP_BYTES / pageBytes);
     },
   });
   source.close();
-  if (descriptor !== undefined) closeSync(descriptor); // not earlier: a close drops SQLite's POSIX locks of the file
+  await sync?.end(); // not earlier: a close drops SQLite's POSIX locks of the file
+}
+
+/** Syncs the target while it is written (COPY-CHILD-3). */
+class TargetSync {
+  readonly #descriptor: number;
+  #syncedBytes = 0;
+  #running: Promise<void> | undefined;
+  /** The kernel reports a failed sync once. */
+  #failure: Error | undefined;
+
+  constructor(file: string) {
+    this.#descriptor = openSync(file, 'r+');
+  }
+
+  /** Throws what a sync has failed with. */
+  copied(bytes: number): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (bytes - this.#syncedBytes >= MOST_UNSYNCED_BYTES) {
+      fdatasyncSync(this.#descriptor);
+      this.#syncedBytes = bytes;
+    } else if (this.#running === undefined && bytes - this.#syncedBytes >= SYNC_EACH_BYTES)
+      this.#running = this.#sync(bytes);
+  }
+
+  async end(): Promise<void> {
+    await this.#running;
+    closeSync(this.#descriptor);
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  #sync(bytes: number): Promise<void> {
+    return new Promise((resolve) => {
+      fdatasync(this.#descriptor, (error) => {
+        if (error !== null) this.#failure = error;
+        this.#syncedBytes = Math.max(this.#syncedBytes, bytes);
+        this.#running = undefined;
+        resolve();
+      });
+    });
+  }
 }
 
 function check(): { readonly bytes: number; readonly rows: Readonly<Record<string, number>> } {

@@ -1,7 +1,7 @@
 // `svc checkpoint create`: the running host makes it; without one the command does, under the writer lock.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Checkpoints } from '../../../../shared/api/checkpoint.ts';
+import type { Checkpoints } from '../../../../shared/api/recovery/checkpoint.ts';
 import { ERRORS, type ErrorCode } from '../../../../shared/error-codes.ts';
 import { EXIT } from '../../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../../shared/svc-error.ts';

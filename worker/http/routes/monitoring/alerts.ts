@@ -1,6 +1,6 @@
 // Alerts of the host: list, silence, test.
-import type { AlertTested, ShownSilence } from '../../../shared/api/alert.ts';
-import { type Answer, route } from './route.ts';
+import type { AlertTested, ShownSilence } from '../../../../shared/api/monitoring/alert.ts';
+import { type Answer, route } from '../route.ts';
 
 const silenceAnswer = (silence: ShownSilence): Answer => ({ status: 200, json: silence });
 const testAnswer = (tested: AlertTested): Answer => ({ status: 202, json: tested });

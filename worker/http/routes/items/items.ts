@@ -1,9 +1,9 @@
 // Inbox and outbox: pages, one item, replay, hold and drop. Demo scope sees neither texts nor names of people.
 
-import { integerOf, PAGE_QUERY } from '../request/query-check.ts';
-import { tagOf } from '../request/revision.ts';
+import { integerOf, PAGE_QUERY } from '../../request/query-check.ts';
+import { tagOf } from '../../request/revision.ts';
+import { type Answer, type QueryField, type Route, route } from '../route.ts';
 import { INBOX_ITEM_STATES, OUTBOX_ITEM_STATES } from './item-states.ts';
-import { type Answer, type QueryField, type Route, route } from './route.ts';
 
 const pageQuery = (states: readonly string[]) =>
   ({

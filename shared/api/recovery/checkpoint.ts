@@ -1,7 +1,7 @@
 // Wire format of checkpoints. Reasons, targets and names of secrets are included only with full scope.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
-import { nullableText } from './item.ts';
+import { nullableText } from '../item.ts';
 
 const text = Type.String();
 const count = Type.Integer();

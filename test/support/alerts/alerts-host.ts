@@ -2,7 +2,7 @@
 // and `memory~b`.
 import type { Labels, Reading } from '../../../shared/alerts/history.ts';
 import { Alerts } from '../../../worker/alerts/index.ts';
-import { type EngineHost, engineHost, type HostOptions } from './engine-host.ts';
+import { type EngineHost, engineHost, type HostOptions } from '../hosts/engine-host.ts';
 
 interface Test {
   after(run: () => void | Promise<void>): void;

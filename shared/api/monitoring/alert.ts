@@ -1,7 +1,7 @@
 // Wire format of alerts and silences. Reasons and names of operators are included only with full scope.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
-import { nullableText } from './item.ts';
+import { nullableText } from '../item.ts';
 
 const NAME = { pattern: '^Svc[A-Za-z]{1,60}$', maxLength: 64 };
 const key = Type.String({

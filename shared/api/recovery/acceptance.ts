@@ -1,7 +1,7 @@
 // Wire format of an acceptance: facts of a running host, and the rows that are judged from them. `shared/recovery/acceptance.ts` judges.
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
-import { nullableText } from './item.ts';
+import { nullableText } from '../item.ts';
 
 const text = Type.String();
 const count = Type.Integer();

@@ -1,6 +1,6 @@
 // Fields beside every list of what a generation serves. They tell whether a generation serves at all; otherwise such a list is empty.
 import * as Type from 'typebox';
-import { nullableText } from './item.ts';
+import { nullableText } from '../item.ts';
 
 /** Why the newest configuration does not serve. The reason only with full scope. */
 export const failureSchema = Type.Union([Type.Object({ code: Type.String(), reason: nullableText }), Type.Null()]);

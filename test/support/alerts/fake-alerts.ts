@@ -1,5 +1,5 @@
 // One alert that fires, for tests of the HTTP interface without a database.
-import type { ShownAlerts } from '../../../shared/api/alert.ts';
+import type { ShownAlerts } from '../../../shared/api/monitoring/alert.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { AlertsApi } from '../../../worker/http/api/alerts-api.ts';
 

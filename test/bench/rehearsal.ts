@@ -1,0 +1,90 @@
+// What an operator waits for, on the whole way with the real commands: a checkpoint of a stopped Workroom host with a long journal and a large
+// database, its rehearsal, and the restore until the host is ready again. Beside a bare copy of the database.
+import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { copyFile, open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Sqlite } from '../../shared/sqlite.ts';
+import { portProject, svc } from '../support/svc-command.ts';
+import type { TemporaryProject } from '../support/temporary-project.ts';
+import { Journal } from './load/journal-kit.ts';
+import type { Report } from './load/report.ts';
+
+const MIB = 1_048_576;
+const GOAL_MS = 60_000;
+
+export async function benchRehearsal(report: Report, of: { readonly events: number; readonly mb: number }) {
+  const ends: (() => void | Promise<void>)[] = [];
+  try {
+    const project = await portProject(
+      { after: (end) => void ends.push(end) },
+      { keys: { host: { kind: 'workroom' }, plugins: { work: {} } } },
+    );
+    await fill(project.paths.database, of);
+    const run = async (...args: readonly string[]): Promise<{ readonly ms: number; readonly stdout: string }> => {
+      const startedAt = performance.now();
+      const { code, stdout, stderr } = await svc([...args, '--project', project.path]);
+      if (code !== 0) throw new Error(`svc ${args.join(' ')}: ${stdout}${stderr}`);
+      return { ms: performance.now() - startedAt, stdout };
+    };
+    const start = () => run('runtime', 'start', '--daemon', '--timeout', '300');
+    await start();
+    await run('runtime', 'stop');
+    const bytes = statSync(project.paths.database).size;
+    const bareMs = await bareCopy(project);
+    const baseline = { name: 'copy and sync of the file', value: bareMs };
+    const name = `${of.events.toLocaleString('en')} events, ${Math.round(bytes / MIB)} MiB`;
+    const add = (figure: string, ms: number, hasGoal = false) =>
+      report.add({
+        name: figure,
+        value: ms,
+        unit: 'ms',
+        baseline,
+        ratio: ms / bareMs,
+        ...(hasGoal ? { goal: { text: `<= ${GOAL_MS / 1_000} s`, met: ms <= GOAL_MS } } : {}),
+      });
+
+    const made = await run('checkpoint', 'create', '--json');
+    const checkpoint = String((JSON.parse(made.stdout) as { readonly name: string }).name);
+    add(`checkpoint of ${name}`, made.ms);
+    add('rehearsal of it', (await run('checkpoint', 'verify', checkpoint)).ms, true);
+    const planned = await run('checkpoint', 'restore', checkpoint, '--dry-run', '--json');
+    add('plan of its restore', planned.ms);
+    const { digest } = JSON.parse(planned.stdout) as { readonly digest: string };
+    const restored = await run('checkpoint', 'restore', checkpoint, '--yes', '--plan', digest);
+    const started = await start();
+    add('restore to ready', restored.ms + started.ms, true);
+    add('  of it the start', started.ms);
+    await run('runtime', 'stop');
+  } finally {
+    for (const end of ends) await end();
+  }
+}
+
+/** The rest are cells of a plugin. */
+async function fill(file: string, { events, mb }: { readonly events: number; readonly mb: number }): Promise<void> {
+  mkdirSync(dirname(file), { mode: 0o700 });
+  const journal = await Journal.open(dirname(file));
+  await journal.fill(events);
+  await journal.close();
+  const database = new Sqlite(file);
+  database.pragma('wal_checkpoint(TRUNCATE)');
+  const insert = database.prepare(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
+    INSERT INTO cells SELECT 'plugin', 'bench', printf('%d/%d', ?, i), '"' || hex(randomblob(1000)) || '"', 1 FROM n`);
+  for (let turn = 0; statSync(file).size < mb * MIB; turn += 1) {
+    insert.run(turn);
+    database.pragma('wal_checkpoint(TRUNCATE)');
+  }
+  database.close();
+}
+
+async function bareCopy({ paths }: TemporaryProject): Promise<number> {
+  const target = join(dirname(paths.database), 'bare.sqlite');
+  const startedAt = performance.now();
+  await copyFile(paths.database, target);
+  const file = await open(target, 'r+');
+  await file.sync();
+  await file.close();
+  const ms = performance.now() - startedAt;
+  rmSync(target);
+  return ms;
+}
