@@ -251,8 +251,8 @@ describe('a project in a container', { skip: containersMissing() }, () => {
     const manifest = readFileSync(join(bot.path, 'package.json'), 'utf8');
     bot.write('package.json', manifest.replace(/("start": "exec node) /u, '$1 --stack-trace-limit=20 '));
     await bot.deploy();
-    await engine.must(`podman build --quiet -t ${IMAGE} .`, { cwd: bot.path });
-    await engine.must(`podman run -d --name own --init -e HTTP_TOKEN=${bot.token} ${IMAGE}`);
+    await engine.must(`podman build --quiet -t localhost/own:local .`, { cwd: bot.path });
+    await engine.must(`podman run -d --name own --init -e HTTP_TOKEN=${bot.token} localhost/own:local`);
     await until(async () => (await engine.must('podman logs own 2>&1')).includes('"worker up"'), { what: 'the host' });
     await engine.must('podman stop --time 60 own');
     assert.equal(await engine.must("podman inspect own --format '{{.State.ExitCode}}'"), '0');
