@@ -57,7 +57,7 @@ const later = new Map<string, unknown>();
 /** What a feature loads in its first moments goes into the cache too. */
 const KEEP_AFTER_MS = 1_000;
 
-/** Exports of a bundle beside `file`, loaded once. Throws `refused` where it is of another build, and what the bundle throws. */
+/** Exports of a bundle beside `file`, loaded once. Throws `restart_required` where it is of another build, and what the bundle throws. */
 export function loadLater<T>(file: string, name: string, build: string): T {
   if (!later.has(name)) {
     const path = join(dirname(file), name);
@@ -71,9 +71,13 @@ export function loadLater<T>(file: string, name: string, build: string): T {
 }
 
 const replaced = (path: string): SvcError =>
-  new SvcError('refused', `svc was replaced on the disk since this worker began: ${path} is of another build`, {
-    hint: 'svc runtime restart',
-  });
+  new SvcError(
+    'restart_required',
+    `svc was replaced on the disk since this worker began: ${path} is of another build`,
+    {
+      hint: 'svc runtime restart',
+    },
+  );
 
 function loadFromOwnCache<T>(file: string): Program<T> {
   const kept = join(dirname(file), FOLDER, `${basename(file)}-${process.version}-${process.arch}`);

@@ -129,8 +129,8 @@ describe('a bundle with kept code', () => {
   it('is not taken later from another build, nor where it is gone: a restart is asked for', (t) => {
     const { file } = bundle(t, "exports.build = 'b1'; exports.value = () => 1;");
     const name = basename(file);
-    assert.throws(() => loadLater(file, name, 'b2'), { code: 'refused', hint: 'svc runtime restart' });
-    assert.throws(() => loadLater(file, 'gone.cjs', 'b1'), { code: 'refused', hint: 'svc runtime restart' });
+    assert.throws(() => loadLater(file, name, 'b2'), { code: 'restart_required', hint: 'svc runtime restart' });
+    assert.throws(() => loadLater(file, 'gone.cjs', 'b1'), { code: 'restart_required', hint: 'svc runtime restart' });
     assert.equal(loadLater<{ value(): number }>(file, name, 'b1').value(), 1);
   });
 });
