@@ -2,6 +2,7 @@
 // Node 20 has none, so svc keeps the code in a file.
 //
 //   COMPILED-1  Kept code is used only for the same text, Node and machine, and only if it is whole. V8 itself compares lengths alone.
+//               The text is the one that was compiled: packages may be installed anew before its code is kept.
 //   COMPILED-2  The code is written once the process is up. So a worker that dies by a signal leaves it too. A folder that takes no files costs only
 //               time.
 import {
@@ -56,7 +57,7 @@ const later = new Map<string, unknown>();
 /** What a feature loads in its first moments goes into the cache too. */
 const KEEP_AFTER_MS = 1_000;
 
-/** Exports of a bundle beside `file`, loaded once. Throws `refused` where it is of another build, and what the bundle throws. */
+/** Exports of a bundle beside `file`, loaded once. Throws `restart_required` where it is of another build, and what the bundle throws. */
 export function loadLater<T>(file: string, name: string, build: string): T {
   if (!later.has(name)) {
     const path = join(dirname(file), name);
@@ -70,36 +71,42 @@ export function loadLater<T>(file: string, name: string, build: string): T {
 }
 
 const replaced = (path: string): SvcError =>
-  new SvcError('refused', `svc was replaced on the disk since this worker began: ${path} is of another build`, {
-    hint: 'svc runtime restart',
-  });
+  new SvcError(
+    'restart_required',
+    `svc was replaced on the disk since this worker began: ${path} is of another build`,
+    {
+      hint: 'svc runtime restart',
+    },
+  );
 
 function loadFromOwnCache<T>(file: string): Program<T> {
   const kept = join(dirname(file), FOLDER, `${basename(file)}-${process.version}-${process.arch}`);
-  const script = compile(file, kept);
+  const { script, sum } = compile(file, kept);
   const run = script.runInThisContext() as (...scope: readonly unknown[]) => void;
   // In Node 20 a script made of cached code cannot `import()`: the bundle uses this function. This code may be of such a script itself.
   const loaded = { exports: {} as T, import: importModule };
   run.call(loaded.exports, loaded.exports, createRequire(file), loaded, file, dirname(file));
   let isKept = script.cachedDataRejected === false;
   const keep = (): void => {
-    if (!isKept) writeKept(kept, readWrapped(file), script.createCachedData());
+    if (!isKept) writeKept(kept, sum, script.createCachedData());
     isKept = true;
   };
   return { exports: loaded.exports, keep };
 }
 
-/** Only the script outlives the call: text and code are megabytes. */
-function compile(file: string, kept: string): Script {
+/** Only the script and the checksum of its text outlive the call: text and code are megabytes. */
+function compile(file: string, kept: string): { readonly script: Script; readonly sum: number } {
   const bytes = readWrapped(file);
-  const cachedData = readKept(kept, bytes);
+  const sum = sumOf(bytes);
+  const cachedData = readKept(kept, sum);
   // The bundle is ASCII: a character takes one byte, in memory too.
-  return new Script(bytes.toString('latin1'), {
+  const script = new Script(bytes.toString('latin1'), {
     filename: file,
     ...(cachedData === undefined ? {} : { cachedData }),
     // For each `import()` of the bundle that does not use `module.import`.
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
+  return { script, sum };
 }
 
 /** The text with Node's module wrapper. As a string it would be copied twice. */
@@ -117,30 +124,32 @@ function readWrapped(file: string): Buffer {
   }
 }
 
+/** Only Node 20 needs it. */
+const sumOf = (bytes: Buffer): number => process.getBuiltinModule('node:zlib').crc32(bytes, 0);
+
 /** Checksums of text and code. They detect a truncated file and another text of the same length, but no attacker who may write here. */
-function headOf(text: Buffer, code: Buffer): Buffer {
-  const { crc32 } = process.getBuiltinModule('node:zlib'); // only Node 20 needs it
+function headOf(sum: number, code: Buffer): Buffer {
   const head = Buffer.alloc(HEAD_BYTES);
-  head.writeUInt32LE(crc32(text, 0), 0);
-  head.writeUInt32LE(crc32(code, 0), 4);
+  head.writeUInt32LE(sum, 0);
+  head.writeUInt32LE(sumOf(code), 4);
   return head;
 }
 
-function readKept(path: string, text: Buffer): Buffer | undefined {
+function readKept(path: string, sum: number): Buffer | undefined {
   try {
     const bytes = readFileSync(path);
     const code = bytes.subarray(HEAD_BYTES);
-    return bytes.subarray(0, HEAD_BYTES).equals(headOf(text, code)) ? code : undefined;
+    return bytes.subarray(0, HEAD_BYTES).equals(headOf(sum, code)) ? code : undefined;
   } catch {
     return undefined;
   }
 }
 
-function writeKept(path: string, text: Buffer, code: Buffer): void {
+function writeKept(path: string, sum: number, code: Buffer): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
     const temporary = `${path}.${process.pid}.tmp`;
-    writeFileSync(temporary, Buffer.concat([headOf(text, code), code]), { mode: 0o600 });
+    writeFileSync(temporary, Buffer.concat([headOf(sum, code), code]), { mode: 0o600 });
     renameSync(temporary, path);
   } catch {
     // COMPILED-2: a package of another account, a read-only file system, a full disk.

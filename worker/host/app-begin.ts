@@ -1,4 +1,6 @@
 // Steps that need the open database: recording this start, the event stream over the stored history, the first generation.
+import { EXIT } from '../../shared/process/exit-codes.ts';
+import { SvcError } from '../../shared/svc-error.ts';
 import { systemClock } from '../../shared/time/clock.ts';
 import { VERSION } from '../../shared/version.ts';
 import { holdsAuthority, readAuthority, takeAuthority } from '../database/authority.ts';
@@ -60,7 +62,18 @@ export async function serveFirst(parts: Parts, first?: Promise<Candidate>): Prom
   const { runtime } = engine;
   if (facts.draining || runtime.current !== undefined) return;
   if (database.state.kind === 'open') await runtime.start(first).catch(() => {}); // the runtime reports it: log, event, readiness
+  endIfReplaced(parts, runtime.current === undefined ? runtime.lastFailure : undefined);
   if (OF_STORAGE.has(runtime.lastFailure?.code)) systemClock.after(AGAIN_MS, () => void serveFirst(parts));
+}
+
+/**
+ * Ends a start in the midst of which svc was installed anew: this process will never find the rest of its program. Returns whether it does. The next
+ * one has all of it.
+ */
+export function endIfReplaced({ options }: Pick<Parts, 'options'>, error: unknown): boolean {
+  if (!(error instanceof SvcError) || error.code !== 'restart_required') return false;
+  options.requestExit(EXIT.restartRequired, error.message);
+  return true;
 }
 
 export function openEvents({ facts, core, engine, metrics, housekeeping }: Parts, state: ProjectState): void {

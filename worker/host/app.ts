@@ -30,7 +30,7 @@ import { StartGate } from '../http/server/start-gate.ts';
 import { accountWarnings } from '../runtime/checks/account-findings.ts';
 import type { Candidate } from '../runtime/loading/assemble.ts';
 import { watchProject } from '../runtime/loading/watch.ts';
-import { openEvents, recordThisStart, serveFirst } from './app-begin.ts';
+import { endIfReplaced, openEvents, recordThisStart, serveFirst } from './app-begin.ts';
 import type { App, AppOptions, StopCause } from './app-options.ts';
 import { Parts } from './app-parts.ts';
 import { refusedReload, requestRestart, restartInstead } from './app-restart.ts';
@@ -173,6 +173,7 @@ class Host implements App {
   #begin(first?: Promise<Candidate>): Promise<void> {
     this.#starting ??= this.#beginOnce(first).catch((error: unknown) => {
       this.#starting = undefined;
+      if (endIfReplaced(this.#parts, error)) return;
       this.#log.error({ err: error }, 'start over the opened database failed: tried again');
       systemClock.after(BEGIN_RETRY_MS, () => {
         if (this.#isOpen() && !this.#parts.facts.draining) void this.#begin().then(() => this.#wakeAll());

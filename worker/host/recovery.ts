@@ -307,8 +307,13 @@ export class RecoveryHost {
   async #removeUnfinished(): Promise<void> {
     const to = this.#copyTo();
     if (to === undefined) return;
+    const { core } = this.#deps;
     const { removeUnfinished } = await import('../recovery/checkpoint/copy-out.ts');
-    await removeUnfinished({ to, project: this.#deps.core.projectId });
+    try {
+      await removeUnfinished({ to, project: core.projectId });
+    } catch (error) {
+      core.log.warn({ err: error, to }, 'copies that were cut were not removed: tried again in an hour');
+    }
   }
 
   #wait(delayMs: number): void {

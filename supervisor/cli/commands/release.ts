@@ -13,7 +13,7 @@ import { losesWork, planLines, takenBackText } from '../output/restore-text.ts';
 import { begin as beginRelease, sourceOf, treeOptions } from '../release/begin.ts';
 import { checkAhead } from '../release/check-tree.ts';
 import { finishCut, formerCli, pendingFor, runAs } from '../release/hand-over.ts';
-import { ensureFormer, rollback as goBack, rollbackByFormer } from '../release/rollback.ts';
+import { ensureFormer, rollback as goBack, removeTrees, rollbackByFormer } from '../release/rollback.ts';
 import * as steps from '../release/steps.ts';
 import { previousTree } from '../release/tree.ts';
 import { readRestorePlan } from '../start/worker-entry.ts';
@@ -238,9 +238,10 @@ function step(
       const found = next(record, verb, { now: Date.now(), isForced: given['unclear'] === true });
       if (found.kind === 'refused') throw new SvcError('refused', found.reason, { hint: found.hint });
       if (found.kind === 'done') {
-        // A kill behind the record left ingress paused, or what ran before.
+        // A kill behind the record left ingress paused, or trees that are not needed any more.
         if (verb === 'observe' && record.state === 'observing') await steps.openAgain(caller, record, say);
         if (verb === 'finish') await steps.removeReplaced({ caller, record, say }, previousTree(project, record.name));
+        if (verb === 'rollback') await removeTrees({ caller, record, say });
         return tell(context, record);
       }
       return tell(context, await work({ caller, record, actor: actorHere(), say }, { context, options: given }));

@@ -32,10 +32,8 @@ export async function rollback(step: Step, readySeconds: number): Promise<Releas
     // A start that was cut has stopped the host.
     if (record.state === 'checked' && !(await hostNow(caller)).isRunning)
       await startHost(caller, { owner: record.owner, tree: project, seconds: readySeconds });
-    rmSync(next, { recursive: true, force: true });
-    await removeReplaced(step, previous);
     await reopen(step, isKept);
-    return stored(step, record, 'rolled_back');
+    return ended(step, record);
   }
   const back = { ...record, ...(await goBack(step, { previous, failed, readySeconds })) };
   const { commit } = record.before;
@@ -48,8 +46,21 @@ export async function rollback(step: Step, readySeconds: number): Promise<Releas
       hint: 'svc runtime status says why; then svc release rollback once more, which opens ingress',
     });
   await reopen(step, isKept);
-  await removeReplaced(step, failed);
-  return stored(step, back, 'rolled_back');
+  return ended(step, back);
+}
+
+/** The trees go last: which of them lie there tells the next rollback how far one came that was cut. */
+async function ended(step: Step, record: ReleaseRecord): Promise<ReleaseRecord> {
+  const rolledBack = stored(step, record, 'rolled_back');
+  await removeTrees({ ...step, record: rolledBack });
+  return rolledBack;
+}
+
+/** Removes what an ended rollback leaves. */
+export async function removeTrees(of: Omit<Step, 'actor'>): Promise<void> {
+  const { caller, record } = of;
+  rmSync(nextTree(caller.project, record.name), { recursive: true, force: true });
+  for (const treeOf of [previousTree, failedTree]) await removeReplaced(of, treeOf(caller.project, record.name));
 }
 
 /** Where the new version runs, and somebody has removed what ran before from the folder of the release, that is made anew. */

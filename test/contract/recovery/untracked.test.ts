@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { writeRelease } from '../../../shared/recovery/release-record.ts';
+import { openRelease, writeRelease } from '../../../shared/recovery/release-record.ts';
 import { commands } from '../../../supervisor/cli/commands/release.ts';
 import { noteCame, removeTree, stayingEntries } from '../../../supervisor/cli/release/untracked.ts';
 import { switchCode } from '../../../worker/recovery/release/switch-code.ts';
@@ -173,5 +173,54 @@ describe('a finish that was cut', () => {
     const code = await finish.run({ ...capturedContext(''), project: () => path }, [], {});
 
     assert.deepEqual([code, existsSync(previous)], [0, false]);
+  });
+});
+
+describe('a rollback before the start of the new version', () => {
+  /** The svc of the project opens no ingress until `isBack` is called. */
+  function checked(t: TestContext) {
+    const { path, paths, env } = temporaryProject(t);
+    const [next, previous] = ['next', 'previous'].map((name) => join(paths.releasesDir, 'r1', name));
+    const put = (file: string, text: string): void => {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    };
+    mkdirSync(paths.stateDir, { mode: 0o700 });
+    put(join(next ?? '', 'package.json'), '{}');
+    const cli = "process.exitCode = process.argv[3] === 'resume' && !require('node:fs').existsSync('back') ? 1 : 0;";
+    put(join(path, 'node_modules/svc/dist/cli.js'), cli);
+    writeRelease(path, releaseRecord({ steps: ['begun', 'checked'], begunAt: 0 }));
+    const command = commands.find(({ verb }) => verb === 'rollback') ?? assert.fail();
+    return {
+      rollback: () => command.run({ ...capturedContext(''), env, project: () => path }, [], {}),
+      isBack: () => put(join(path, 'back'), ''),
+      state: () => openRelease(path)?.state,
+      trees: () => [next, previous].filter((tree) => existsSync(tree ?? '')).length,
+    };
+  }
+
+  it('that could not open ingress is done by the next one, which makes no code anew', async (t) => {
+    const of = checked(t);
+
+    await assert.rejects(of.rollback(), /ingress resume/);
+    const between = of.state();
+    of.isBack();
+    const code = await of.rollback();
+
+    assert.deepEqual([between, code, of.state(), of.trees()], ['checked', 0, undefined, 0]);
+  });
+});
+
+describe('a rollback that was cut behind its record', () => {
+  it('is done by the next one, which removes what has failed', async (t) => {
+    const { path, paths } = temporaryProject(t);
+    const failed = join(paths.releasesDir, 'r1', 'failed');
+    mkdirSync(join(failed, 'node_modules/a'), { recursive: true });
+    writeRelease(path, releaseRecord({ steps: ['begun', 'checked', 'started', 'rolled_back'], begunAt: 0 }));
+    const rollback = commands.find(({ verb }) => verb === 'rollback') ?? assert.fail();
+
+    const code = await rollback.run({ ...capturedContext(''), project: () => path }, [], {});
+
+    assert.deepEqual([code, existsSync(failed)], [0, false]);
   });
 });

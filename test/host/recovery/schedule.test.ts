@@ -145,6 +145,18 @@ describe('the schedule of checkpoints', () => {
     assert.deepEqual(names(), ['c1']);
   });
 
+  it('makes one though what a kill has left in the folder of copies cannot be removed', async (t) => {
+    const copyTo = mkdtempSync(join(tmpdir(), 'svc-copies-'));
+    t.after(() => rmSync(copyTo, { recursive: true, force: true }));
+    mkdirSync(join(copyTo, 'files', 'odd.tmp'), { recursive: true });
+    const { to, names, host } = await scheduled(t, { copyTo }, BEGIN - 48 * HOUR);
+
+    await to('2026-01-10T12:01:01Z');
+
+    assert.deepEqual(names(), ['c1']);
+    assert.equal((await host.api.list(true)).failure?.code, 'storage_unavailable'); // of the copy
+  });
+
   it('makes none with everyHours 0', async (t) => {
     const { to, names } = await scheduled(t, { everyHours: 0 }, BEGIN - 48 * HOUR);
 

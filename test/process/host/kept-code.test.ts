@@ -8,7 +8,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CLI } from '../../support/process/built-svc.ts';
 import { ask, lives } from '../../support/process/supervised.ts';
-import { portProject, startProgram } from '../../support/svc-command.ts';
+import { portProject, startProgram, untilReady } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -76,5 +76,36 @@ describe('the code of a worker that is up', { concurrency: 3 }, () => {
     await until(() => !lives(second), { what: 'its end' });
 
     assert.ok(program.keptBytes() > CODE_BYTES);
+  });
+});
+
+const HOOK = `whsec_${Buffer.from('a secret of a webhook, 24 and more').toString('base64')}`;
+
+describe('a host', () => {
+  it('of bots that use no feature with a script of its own is ready without these scripts', async (t) => {
+    const program = freshProgram(t);
+    const scripts = readdirSync(dirname(program.cli)).filter((name) =>
+      /^(workroom|acceptance|adapter-\w+)\.cjs$/.test(name),
+    );
+    for (const name of scripts) rmSync(join(dirname(program.cli), name));
+    const [bot, team, shop] = [
+      await portProject(t),
+      await portProject(t, { keys: { host: { name: 'team', kind: 'workroom' } } }),
+      await portProject(t, { keys: { plugins: { webhook: { endpoints: [{ id: 'shop', secrets: [HOOK] }] } } } }),
+    ];
+    const host = startProgram(program.cli, [...START, '--no-watch'], { cwd: bot.path });
+    t.after(() => void host.child.kill('SIGKILL'));
+    await untilReady(bot.url);
+    host.child.kill('SIGTERM');
+    await host.ended;
+    const [withoutWorkroom, withoutAdapter] = await Promise.all(
+      [team, shop].map(({ path }) => startProgram(program.cli, [...START, '--no-watch'], { cwd: path }).ended),
+    );
+
+    assert.ok(scripts.includes('workroom.cjs') && scripts.length > 5, scripts.join());
+    // A program that was installed anew in the midst of a start has another one, or none yet: whoever keeps the host up starts it again.
+    assert.deepEqual([withoutWorkroom?.code, withoutAdapter?.code], [75, 75]);
+    assert.match(withoutWorkroom?.stdout ?? '', /replaced on the disk.*workroom\.cjs/);
+    assert.match(withoutAdapter?.stdout ?? '', /replaced on the disk.*adapter-webhook\.cjs/);
   });
 });

@@ -72,6 +72,26 @@ describe('a bundle with kept code', () => {
     assert.equal(loadProgram<{ value(): number }>(file).exports.value(), 2);
   });
 
+  it('is what its text says, also when its code is kept after the text was replaced', {
+    skip: !OWN_CACHE && 'Node keeps the code itself',
+  }, (t) => {
+    const { file, write } = bundle(t, TEXT);
+    const { exports, keep } = loadProgram<{ value(): number }>(file);
+    exports.value();
+    write(TEXT.replace('1', '2')); // packages that are installed anew under a host that has just begun
+    keep();
+
+    assert.equal(loadProgram<{ value(): number }>(file).exports.value(), 2);
+  });
+
+  it('is kept, and nothing is thrown, where its file is gone by then', (t) => {
+    const { file } = bundle(t, TEXT);
+    const { keep } = loadProgram(file);
+    rmSync(file); // packages are being installed anew
+
+    assert.doesNotThrow(keep);
+  });
+
   it('runs without what was kept when that is not whole', { skip: !OWN_CACHE && 'Node keeps the code itself' }, (t) => {
     const { file, kept } = bundle(t, TEXT);
     loadProgram(file).keep();
@@ -109,8 +129,8 @@ describe('a bundle with kept code', () => {
   it('is not taken later from another build, nor where it is gone: a restart is asked for', (t) => {
     const { file } = bundle(t, "exports.build = 'b1'; exports.value = () => 1;");
     const name = basename(file);
-    assert.throws(() => loadLater(file, name, 'b2'), { code: 'refused', hint: 'svc runtime restart' });
-    assert.throws(() => loadLater(file, 'gone.cjs', 'b1'), { code: 'refused', hint: 'svc runtime restart' });
+    assert.throws(() => loadLater(file, name, 'b2'), { code: 'restart_required', hint: 'svc runtime restart' });
+    assert.throws(() => loadLater(file, 'gone.cjs', 'b1'), { code: 'restart_required', hint: 'svc runtime restart' });
     assert.equal(loadLater<{ value(): number }>(file, name, 'b1').value(), 1);
   });
 });
