@@ -51,6 +51,8 @@ export interface AlertsDeps {
   /** Names of rules that a release under way makes true. */
   readonly expected: () => Promise<ReadonlySet<string>>;
   readonly generation: () => GenerationView | undefined;
+  /** True for an account that an operator has disabled. */
+  readonly isDisabled: (endpoint: string) => boolean;
   readonly decide: (decided: Decided, commit: () => Promise<UnitAnswer>) => Promise<UnitAnswer>;
 }
 
@@ -297,10 +299,10 @@ export class Alerts {
 
   get targets(): readonly Target[] {
     const generation = this.#deps.generation();
-    return this.#deps.config().alerts.notify.map((target) => ({
-      ...target,
-      endpoint: generation?.endpoint(target.endpoint) ?? target.endpoint,
-    }));
+    return this.#deps.config().alerts.notify.map((target) => {
+      const endpoint = generation?.endpoint(target.endpoint) ?? target.endpoint;
+      return { ...target, endpoint, isDisabled: this.#deps.isDisabled(endpoint) };
+    });
   }
 
   async #messages(carried: readonly Carried[], now: number): Promise<readonly Effect[]> {

@@ -7,6 +7,8 @@ export interface Target {
   readonly endpoint: string;
   readonly conversation: string;
   readonly severities: readonly Severity[];
+  /** An operator has disabled the account: its sends wait. */
+  readonly isDisabled?: boolean;
 }
 
 export interface Carried {
@@ -16,20 +18,30 @@ export interface Carried {
 
 /** Tellings by target. A telling that no target can carry is in none. */
 export function carriersOf(tellings: readonly Telling[], targets: readonly Target[]): readonly Carried[] {
+  const chosen = new Map(tellings.map((telling) => [telling, chosenFor(telling, targets)]));
   return targets
-    .map((target) => ({ target, tellings: tellings.filter((telling) => carries(target, telling, targets)) }))
+    .map((target) => ({ target, tellings: tellings.filter((telling) => chosen.get(telling)?.includes(target)) }))
     .filter(({ tellings: carried }) => carried.length > 0);
 }
 
-/** An account does not carry the alert about itself. If that leaves no target, the next one does, whatever its severities are. */
-function carries(target: Target, { alert }: Telling, targets: readonly Target[]): boolean {
+/** An account does not carry the alert about itself, and a disabled one only what no other can carry. */
+function chosenFor({ alert }: Telling, targets: readonly Target[]): readonly Target[] {
   const isAbout = ({ endpoint }: Target): boolean => endpoint === alert.labels['endpoint'];
-  const meant = targets.filter(({ severities }) => severities.includes(alert.severity));
-  const able = meant.filter((one) => !isAbout(one));
-  if (able.length > 0) return able.includes(target);
+  const enabled = without((one) => isAbout(one) || one.isDisabled === true, alert, targets);
+  return enabled.length > 0 ? enabled : without(isAbout, alert, targets);
+}
+
+/** If nobody is left of the severity, the next target has it, whatever its severities are. */
+function without(
+  isSkipped: (target: Target) => boolean,
+  { severity }: Telling['alert'],
+  targets: readonly Target[],
+): readonly Target[] {
+  const meant = targets.filter(({ severities }) => severities.includes(severity));
+  const able = meant.filter((one) => !isSkipped(one));
   const [skipped] = meant;
-  if (skipped === undefined) return false;
+  if (able.length > 0 || skipped === undefined) return able;
   const at = targets.indexOf(skipped);
-  const next = [...targets.slice(at), ...targets.slice(0, at)].find((one) => !isAbout(one));
-  return next === target;
+  const next = [...targets.slice(at), ...targets.slice(0, at)].find((one) => !isSkipped(one));
+  return next === undefined ? [] : [next];
 }

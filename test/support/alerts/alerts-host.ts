@@ -56,6 +56,7 @@ export async function alertsHost(
         startedAt: () => startedAt,
         expected: async () => made.expected,
         generation: () => engine.runtime.current,
+        isDisabled: () => false,
         decide: (decided, commit) => engine.decide(decided, commit),
       });
     },

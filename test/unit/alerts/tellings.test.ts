@@ -44,6 +44,14 @@ describe('the carriers of an alert', () => {
   const B = target('b', 'critical');
   const C = target('c', 'warning');
 
+  it('are others where an operator has disabled the account: its messages would wait', () => {
+    const off = { ...A, isDisabled: true };
+    assert.deepEqual(carriers(telling('X'), [off, C]), ['c']);
+    assert.deepEqual(carriers(telling('X'), [off, B]), ['b']);
+    assert.deepEqual(carriers(telling('X'), [off]), ['a']);
+    assert.deepEqual(carriers(telling('X', { labels: { endpoint: 'a' } }), [off]), []);
+  });
+
   it('are the targets of its severity', () => {
     assert.deepEqual(carriers(telling('X'), [A, B, C]), ['a', 'c']);
     assert.deepEqual(carriers(telling('X', { severity: 'critical' }), [A, B, C]), ['a', 'b']);

@@ -101,6 +101,10 @@ async function alertsDeps({ core, engine, project, name, registry, startedAt }: 
     startedAt,
     expected: async () => expectedIn(await openRelease(project), core.clock.now()),
     generation: () => engine().runtime.current,
+    isDisabled: (endpoint) =>
+      engine()
+        .endpoints.all()
+        .some(({ spec: { id }, state: { state } }) => id === endpoint && state === 'disabled'),
     decide: (decided, commit) => engine().decide(decided, commit),
   };
 }
