@@ -71,7 +71,8 @@ export function readSwitch(project: string, files: Pick<SwitchFiles, 'read'> = d
   try {
     text = files.read(file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    // Whoever opens the state says that its folder is none.
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw unreadable(file, messageOf(error), error);
   }
   return parseSwitch(text, file);

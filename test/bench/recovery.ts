@@ -1,19 +1,20 @@
 // A copy of the database of a running host, as a checkpoint makes it: how long writing stands still, how long the copy takes beside a bare copy of
-// the file, and what the answers to other units wait meanwhile. Units come at a fixed rate, whatever the answers take.
+// the file, and what the answers to other units wait meanwhile. In turns, as medians. Units come at a fixed rate, whatever the answers take.
 import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { copyFile, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyDatabase } from '../../worker/recovery/checkpoint/copy-database.ts';
 import { type CopyHost, copyHost } from '../support/recovery/copy-host.ts';
 import type { Report } from './load/report.ts';
-import { percentile } from './load/support.ts';
+import { median, percentile } from './load/support.ts';
 
 const MIB = 1_048_576;
 const A_SECOND = 1_000;
 const TICK_MS = 5;
 const BYTES_OF_UNIT = 2_000;
 const MAX_LOG_BYTES = 1_024 * MIB;
-const QUIET_SECONDS = 10;
+const QUIET_SECONDS = 5;
+const ROUNDS = 3;
 const HOLDS = 50;
 
 export async function benchRecovery(report: Report, { mb }: { readonly mb: number }): Promise<void> {
@@ -24,22 +25,19 @@ export async function benchRecovery(report: Report, { mb }: { readonly mb: numbe
     const copies = join(host.folder, 'checkpoints');
     mkdirSync(copies);
 
-    const quiet = openLoad(host);
-    await seconds(QUIET_SECONDS);
-    const without = await quiet();
-
     const bytes = statSync(host.file).size;
-    const load = openLoad(host);
-    const bareMs = await bareCopy(host.file, join(copies, 'bare.sqlite'));
-    await load();
-    rmSync(join(copies, 'bare.sqlite'));
-
-    const during = openLoad(host);
-    const madeMs = await copy(host, join(copies, 'made.sqlite'));
-    const whileMade = await during();
-    const after = openLoad(host);
-    await seconds(QUIET_SECONDS);
-    const afterwards = await after();
+    const waits = { without: [] as number[], made: [] as number[], afterwards: [] as number[] };
+    const ms = { bare: [] as number[], made: [] as number[] };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      waits.without.push(...(await during(host, () => seconds(QUIET_SECONDS))));
+      await during(host, async () => ms.bare.push(await bareCopy(host.file, join(copies, 'bare.sqlite'))));
+      rmSync(join(copies, 'bare.sqlite'));
+      waits.made.push(...(await during(host, async () => ms.made.push(await copy(host, join(copies, 'made.sqlite'))))));
+      waits.afterwards.push(...(await during(host, () => seconds(QUIET_SECONDS))));
+      rmSync(join(copies, 'made.sqlite'));
+    }
+    const { without, made: whileMade, afterwards } = waits;
+    const [bareMs, madeMs] = [median(ms.bare), median(ms.made)];
 
     const holds = openLoad(host);
     const held: Hold[] = [];
@@ -120,6 +118,13 @@ function openLoad(host: CopyHost): () => Promise<readonly number[]> {
     await Promise.all(asked);
     return waits;
   };
+}
+
+/** The milliseconds of `openLoad` while work goes on. */
+async function during(host: CopyHost, work: () => Promise<unknown>): Promise<readonly number[]> {
+  const end = openLoad(host);
+  await work();
+  return end();
 }
 
 /** Without the start of the process, which runs from the sources here. */

@@ -31,7 +31,7 @@ import type { Rich } from '../sdk/index.ts';
 import { changedRows, readAlerts, readSilences, removeEndedSilences, type Silence } from './alert-store.ts';
 import { type Carried, carriersOf, type Target } from './carriers.ts';
 import { messageOf, testMessage } from './message.ts';
-import { readSeeds } from './seeds.ts';
+import { bornAtZero, readSeeds } from './seeds.ts';
 
 export const LOOK_MS = 30_000;
 /** What was pending when the process ended has to be true for so long again: it may just be starting. */
@@ -45,6 +45,8 @@ export interface AlertsDeps {
   /** The host's name without secrets. */
   readonly project: () => string;
   readonly figures: () => Promise<readonly Reading[]>;
+  /** When this process began. */
+  readonly startedAt: () => number;
   /** Names of rules that a release under way makes true. */
   readonly expected: () => Promise<ReadonlySet<string>>;
   readonly generation: () => GenerationView | undefined;
@@ -203,7 +205,6 @@ export class Alerts {
     this.#alerts = this.#stored;
     this.#silences = await readSilences(core.reader);
     const now = core.clock.now();
-    for (const { at, readings } of await readSeeds(core.reader, now)) this.#recent.add(at, readings);
     this.#notBefore = now + SETTLE_MS;
   }
 
@@ -211,6 +212,7 @@ export class Alerts {
     const { core, figures, expected, config } = this.#deps;
     const [readings, names] = await Promise.all([figures(), expected()]);
     const now = core.clock.now();
+    if (this.#recent.times.length === 0) await this.#seed(readings, now);
     this.#note(this.#recent.add(now, readings));
     this.#expected = names;
     this.lookedAt = now;
@@ -229,6 +231,14 @@ export class Alerts {
     const generation = this.#deps.generation();
     if (carried.length > 0 && generation === undefined) await this.#store(stepped.alerts, stepped.changes, []);
     else await this.#store(told.alerts, stepped.changes, await this.#messages(carried, now));
+  }
+
+  /** What happened before the first sample. */
+  async #seed(first: readonly Reading[], now: number): Promise<void> {
+    const { core, startedAt } = this.#deps;
+    const seeds = [...(await readSeeds(core.reader, now)), { at: startedAt(), readings: bornAtZero(first) }];
+    for (const { at, readings } of seeds.toSorted((a, b) => a.at - b.at))
+      if (at < now && at !== this.#recent.times.at(-1)) this.#recent.add(at, readings);
   }
 
   /** One unit. `next` becomes the state if it is stored. */

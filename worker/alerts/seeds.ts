@@ -1,6 +1,9 @@
 // Samples of the hour before this start, made of the ledgers. A crash and a missed due time happen while nobody samples: without these, the
-// counters would only ever be seen after they had grown.
+// counters would only ever be seen after they had grown. Other counters began at 0 with this process: what they counted before the first sample
+// is seen too, such as the gaps of clients that came back right after the start.
 import type { Reading } from '../../shared/alerts/history.ts';
+import { seriesOf } from '../../shared/alerts/rule.ts';
+import { ACTIVE_RULES } from '../../shared/alerts/rules.ts';
 import { countStarts, readStarts } from '../database/starts-ledger.ts';
 import { sql } from '../database/statement.ts';
 import type { Reader } from '../database/unit.ts';
@@ -64,3 +67,14 @@ export function seedsOf(
   seeds.set(from, shown());
   return [...seeds].map(([at, readings]) => ({ at, readings })).toSorted((a, b) => a.at - b.at);
 }
+
+const FROM_LEDGERS = new Set([CRASHED.name, ofJob('').name]);
+const COUNTERS = new Set(
+  ACTIVE_RULES.flatMap((rule) => (rule.shape.kind === 'gauge' ? [] : seriesOf(rule)))
+    .map(({ name }) => name)
+    .filter((name) => !FROM_LEDGERS.has(name)),
+);
+
+/** Counters of this process as they were when it began. */
+export const bornAtZero = (readings: readonly Reading[]): readonly Reading[] =>
+  readings.filter(({ name }) => COUNTERS.has(name)).map((reading) => ({ ...reading, value: 0 }));

@@ -148,6 +148,7 @@ export class Parts {
       project,
       name: () => this.name,
       registry: () => this.metrics.registry,
+      startedAt: () => this.facts.startedAt,
     });
   }
 

@@ -36,10 +36,11 @@ async function ask(question: ToChild, signal: AbortSignal): Promise<VerifiedChec
     execArgv: fromSource ? ['--import', import.meta.resolve('tsx')] : [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
+  const over = new AbortController(); // the signal outlives this
   const answer = new Promise<VerifiedCheckpoint | RestorePlan>((resolve, reject) => {
     const giveUp = (): void => reject(signal.reason as Error);
     if (signal.aborted) giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
+    signal.addEventListener('abort', giveUp, { once: true, signal: over.signal });
     child.on('error', (error) => reject(died(question, error.message)));
     child.on('message', (message: FromChild) => {
       if (message.kind === 'done') return resolve(message.result);
@@ -49,7 +50,10 @@ async function ask(question: ToChild, signal: AbortSignal): Promise<VerifiedChec
     child.on('exit', (code, by) => reject(died(question, by ?? `exit ${code}`)));
     child.send(question, () => {}); // if sending fails, the process has ended and `exit` reports it
   });
-  return answer.finally(() => endChild(child)); // ends anything that code of plugins left running
+  return answer.finally(() => {
+    over.abort();
+    endChild(child); // ends anything that code of plugins left running
+  });
 }
 
 const died = ({ kind }: ToChild, how: string): SvcError =>

@@ -1,7 +1,7 @@
 // A copy of the database is of one moment, writing goes on meanwhile, and nothing that happens to the copy stops the host.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -312,5 +312,20 @@ describe('a copy of the database', () => {
 
     assert.deepEqual(faultsOf(target, { copy, position: 1 }), []);
     assert.equal(existsSync(`${host.file}-wal`), false);
+  });
+
+  it('leaves nothing on the signal that it was given, which lives as long as the host', async (t) => {
+    const host = await copyHost(t);
+    const { signal } = new AbortController();
+
+    await copyDatabase({
+      file: host.file,
+      target: targetIn(host),
+      hold: noting(host, []),
+      pin: () => host.host.pinLog({ maxBytes: 1024 * MIB }),
+      signal,
+    });
+
+    assert.equal(getEventListeners(signal, 'abort').length, 0);
   });
 });

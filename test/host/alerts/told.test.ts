@@ -203,6 +203,20 @@ describe('a crash', () => {
   });
 });
 
+describe('a gap that was told before the first look', () => {
+  it('fires, and one that an earlier process counted does not', async (t) => {
+    const first = await alertsHost(t);
+    first.set('svc_sse_gaps_total', 0, { reason: 'expired' });
+    const second = await first.restart();
+    await second.host.advance(10 * MINUTE);
+    assert.deepEqual(second.told(), []);
+    second.set('svc_sse_gaps_total', 2, { reason: 'expired' }); // of the next process
+    const third = await second.restart();
+    await third.host.advance(MINUTE);
+    assert.match(third.told()[0] ?? '', /WARNING SvcStreamGaps/);
+  });
+});
+
 describe('a message of an alert that cannot be sent', () => {
   it('is a dead letter, and no figure of an alert counts it', async (t) => {
     const made = await alertsHost(t);

@@ -47,11 +47,13 @@ export async function alertsHost(
     ...rest,
     isIdle: () => made.isKilled || alerts?.isIdle !== false,
     async beforeStart({ core, engine }) {
+      const startedAt = core.clock.now() - 20_000;
       alerts = new Alerts({
         core,
         config: () => engine.runtime.loaded.config,
         project: () => 'test',
         figures: async () => [...figures.values()],
+        startedAt: () => startedAt,
         expected: async () => made.expected,
         generation: () => engine.runtime.current,
         decide: (decided, commit) => engine.decide(decided, commit),

@@ -19,6 +19,7 @@ export interface AlertsHostDeps {
   /** The host's name without secrets. */
   readonly name: () => string;
   readonly registry: () => Metrics['registry'];
+  readonly startedAt: () => number;
 }
 
 const FIRST_LOOK_MS = 30_000;
@@ -88,13 +89,14 @@ export class AlertsHost {
   }
 }
 
-async function alertsDeps({ core, engine, project, name, registry }: AlertsHostDeps): Promise<AlertsDeps> {
+async function alertsDeps({ core, engine, project, name, registry, startedAt }: AlertsHostDeps): Promise<AlertsDeps> {
   const { expectedIn, figureReader } = await import('../../alerts/index.ts');
   return {
     core,
     config: (): Config => engine().runtime.loaded.config,
     project: name,
     figures: figureReader(registry()),
+    startedAt,
     expected: async () => expectedIn(await openRelease(project), core.clock.now()),
     generation: () => engine().runtime.current,
     decide: (decided, commit) => engine().decide(decided, commit),

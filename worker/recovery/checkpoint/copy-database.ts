@@ -104,6 +104,8 @@ class CopyChild {
   readonly #process: ChildProcess;
   readonly #ended: Promise<void>;
   readonly #arrived = new Map<Kind, FromCopy>();
+  /** The signals that it was given outlive it. */
+  readonly #over = new AbortController();
   #waiting: { readonly kind: Kind; resolve(answer: FromCopy): void; reject(error: unknown): void } | undefined;
   #failure: Error | undefined;
   #stderr = '';
@@ -132,7 +134,10 @@ class CopyChild {
 
   endOn(signal: AbortSignal | undefined): void {
     if (signal?.aborted === true) this.#fail(signal.reason as Error);
-    signal?.addEventListener('abort', () => this.#fail(signal.reason as Error), { once: true });
+    signal?.addEventListener('abort', () => this.#fail(signal.reason as Error), {
+      once: true,
+      signal: this.#over.signal,
+    });
   }
 
   /** `stillMs`: the longest time without a message. */
@@ -157,6 +162,7 @@ class CopyChild {
     this.#timer?.cancel();
     endChild(this.#process);
     await this.#ended;
+    this.#over.abort();
   }
 
   #take(message: FromCopy): void {

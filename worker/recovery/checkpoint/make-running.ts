@@ -46,10 +46,11 @@ function finishInChild(options: FinishOptions, signal: AbortSignal): Promise<Fin
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-2_000);
   });
+  const over = new AbortController(); // the signal outlives this
   const work = new Promise<Finished>((resolve, reject) => {
     const giveUp = (): void => reject(coerceError(signal.reason));
     if (signal.aborted) giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
+    signal.addEventListener('abort', giveUp, { once: true, signal: over.signal });
     child.on('message', (message: FromFinish) => {
       if (message.kind === 'done') return resolve(message.finished);
       const { code, message: text, hint, details } = message;
@@ -59,7 +60,10 @@ function finishInChild(options: FinishOptions, signal: AbortSignal): Promise<Fin
     child.on('close', (code, by) => reject(died(`${by ?? `exit ${code}`} ${stderr.trim()}`.trim())));
     child.send(options, () => {}); // if sending fails, the process has ended and `close` reports it
   });
-  return work.finally(() => endChild(child));
+  return work.finally(() => {
+    over.abort();
+    endChild(child);
+  });
 }
 
 const died = (how: string): SvcError =>

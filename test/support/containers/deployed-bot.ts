@@ -1,0 +1,110 @@
+// A project of `svc init` with the files of `svc deploy init compose`, and requests to its host from within the engine's network.
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { CLI } from '../process/built-svc.ts';
+import type { Engine } from './engine.ts';
+
+/** Blocks its loop for ever once the file `data/block` is there. */
+const BLOCKER = `import { existsSync, rmSync } from 'node:fs';
+import { definePlugin } from 'svc';
+export default definePlugin({
+  name: 'blocker',
+  setup() {
+    const guardedFrom = performance.now() + 1_000; // a host is up some moments before its other thread looks after it
+    setInterval(() => {
+      if (performance.now() < guardedFrom || !existsSync('data/block')) return;
+      rmSync('data/block');
+      for (let n = 0; n >= 0; n += 1) Math.sqrt(n);
+    }, 50).unref();
+  },
+});
+`;
+
+export interface BotProject {
+  readonly path: string;
+  readonly token: string;
+  /** The commands that `svc deploy init` printed. */
+  readonly next: readonly string[];
+  write(name: string, text: string): void;
+  /** Writes the files of the target again. */
+  deploy(): Promise<void>;
+}
+
+/** Takes seconds: npm makes the lockfile. */
+export async function makeBot(folder: string): Promise<BotProject> {
+  const path = join(folder, 'bot');
+  const svc = async (...args: readonly string[]): Promise<{ readonly next: readonly string[] }> => {
+    const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...args, '--json'], { cwd: folder });
+    return JSON.parse(stdout);
+  };
+  await svc('init', 'bot', '--yes');
+  const read = (name: string): string => readFileSync(join(path, name), 'utf8');
+  const write = (name: string, text: string): void => writeFileSync(join(path, name), text);
+  await promisify(execFile)('mkdir', [
+    '-p',
+    ...['plugins/blocker', '.svc', 'data', '.git', 'dist'].map((name) => join(path, name)),
+  ]);
+  write('plugins/blocker/index.ts', BLOCKER);
+  write(
+    'svc.config.yml',
+    `${read('svc.config.yml').replace('plugins:\n', 'plugins:\n  blocker:\n    use: ./plugins/blocker\n')}supervisor:\n  restarts: 100\n  watchdogSeconds: 5\n`,
+  );
+  const deploy = () => svc('deploy', 'init', 'compose', '--project', path, '--force');
+  const { next } = await deploy();
+  return {
+    path,
+    token: /^HTTP_TOKEN=(.+)$/mu.exec(read('.env'))?.[1] ?? '',
+    next,
+    write,
+    deploy: async () => void (await deploy()),
+  };
+}
+
+export interface Asked {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Body of `/api/system/status`, as far as it is looked at. */
+export interface HostStatus {
+  readonly runtimeId: string;
+  readonly ready: boolean;
+  readonly owner: string;
+  readonly lastExits: readonly { readonly end: string; readonly code: number | null }[];
+}
+
+const ASK = `const [path, method, token, body, wanted] = process.argv.slice(1);
+const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json' };
+for (;;) {
+  try {
+    const answer = await fetch('http://127.0.0.1:8068' + path, { method, headers, ...(body === '' ? {} : { body }) });
+    const text = await answer.text();
+    if (wanted === '' || String(answer.status) === wanted) {
+      console.log(JSON.stringify({ status: answer.status, body: text === '' ? null : JSON.parse(text) }));
+      break;
+    }
+  } catch {}
+  await new Promise((resolve) => setTimeout(resolve, 200));
+}`;
+
+export interface AskOptions {
+  readonly method?: string;
+  readonly body?: object;
+  /** Asked again until it is answered with that. */
+  readonly until?: number;
+}
+
+/** Asks the published port, until somebody answers. */
+export async function ask(
+  engine: Engine,
+  { token }: BotProject,
+  path: string,
+  options: AskOptions = {},
+): Promise<Asked> {
+  const { method = 'GET', body, until } = options;
+  const args = [path, method, token, body === undefined ? '' : JSON.stringify(body), String(until ?? '')];
+  const quoted = [ASK, ...args].map((text) => `'${text.replaceAll("'", String.raw`'\''`)}'`);
+  return JSON.parse(await engine.must(`${process.execPath} --input-type=module -e ${quoted.join(' ')}`));
+}
