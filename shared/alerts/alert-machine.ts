@@ -122,7 +122,7 @@ function advance(
   seen: Seen,
   { rule: { forMs }, input: { now, notBefore = 0 } }: { readonly rule: SetRule; readonly input: StepInput },
 ): Alert | undefined {
-  const alert = pendingOr(calmed(before, now), seen, now);
+  const alert = pendingOr(calmed(notLater(before, now), now), seen, now);
   const { verdict, value } = seen;
   if (alert.phase === 'resolved') return alert.changes.length === 0 && alert.told === null ? undefined : alert;
   if (alert.phase === 'pending') {
@@ -146,6 +146,20 @@ const pendingOr = (alert: Alert, { verdict, value }: Seen, now: number): Alert =
 const changed = (alert: Alert, now: number): Alert => {
   const changes = [...alert.changes, now];
   return { ...alert, changes, isFlapping: alert.isFlapping || changes.length >= FLAP_CHANGES };
+};
+
+/** Times that are not over once the wall clock was set back would hold the alert until then. */
+const notLater = (alert: Alert, now: number): Alert => {
+  const { since, quietSince, toldAt, changes } = alert;
+  if (Math.max(since, quietSince ?? 0, toldAt ?? 0, ...changes) <= now) return alert;
+  const until = (at: number): number => Math.min(at, now);
+  return {
+    ...alert,
+    since: until(since),
+    quietSince: quietSince === null ? null : until(quietSince),
+    toldAt: toldAt === null ? null : until(toldAt),
+    changes: changes.map(until),
+  };
 };
 
 /** Forgets changes of more than an hour ago. */

@@ -34,7 +34,9 @@ export function createAlertsAdmin(core: Core, alerts: Alerts): AlertsApi {
     },
     silence: (caller, ask, keep) =>
       alerts.inTurn(async () => {
-        const silence = silenceOf(core, caller, { ...ask, key: alerts.fullKey(ask.key) });
+        const silence = silenceOf(core, caller, { ...ask, key: alerts.fullKey(ask) });
+        if (silence.key !== '' && !alerts.isKnownKey(silence))
+          throw new SvcError('not_found', `there is no account ${silence.key}`, { hint: '`svc endpoints list`' });
         const shown = shownSilence(silence, true);
         const told = eventOf(core, caller, { ...silence, until: silence.until });
         await alerts.change('alerts.silenced', [putSilence(silence), ...keep(shown), ...recordEvents([told])]);
@@ -43,7 +45,7 @@ export function createAlertsAdmin(core: Core, alerts: Alerts): AlertsApi {
     unsilence: (caller, ask, keep) =>
       alerts.inTurn(async () => {
         const { name } = ask;
-        const key = alerts.fullKey(ask.key);
+        const key = alerts.fullKey(ask);
         if (!alerts.silences.some((one) => one.name === name && one.key === key)) throw notSilenced(name, key);
         const told = eventOf(core, caller, { name, key, until: null, reason: null });
         await alerts.change('alerts.unsilenced', [
@@ -109,18 +111,30 @@ const shownSilence = ({ name, key, until, reason, actor }: Silence, texts: boole
 });
 
 function silenceOf(core: Core, { actor }: Caller, { name, key = '', until, reason }: SilenceAsk): Silence {
-  const names = RULES.filter(({ shape }) => shape.kind !== 'prometheus').map((rule) => rule.name);
-  if (!names.includes(name)) {
-    const near = nearest(name, names);
-    throw new SvcError('not_found', `${name} is no rule of this host`, {
-      hint: near === undefined ? '`svc alerts rules` lists them' : `did you mean ${near}?`,
-    });
-  }
+  refuseWithoutEffect(name, key);
   const now = core.clock.now();
   const end = readDateTime(until);
   if (end === undefined || end <= now || end > now + LONGEST_SILENCE_MS)
     throw new SvcError('invalid_request', '`until` must be a time in the future, at most a year away');
   return { name, key, until: end, reason: maskedText(core, reason), actor, at: now };
+}
+
+/** Such a silence would be taken for one, and the alert be told. */
+function refuseWithoutEffect(name: string, key: string): void {
+  const names = RULES.map((one) => one.name);
+  const rule = RULES.find((one) => one.name === name);
+  if (rule === undefined) {
+    const near = nearest(name, names);
+    throw new SvcError('not_found', `${name} is no rule`, {
+      hint: near === undefined ? '`svc alerts rules` lists them' : `did you mean ${near}?`,
+    });
+  }
+  if (rule.shape.kind === 'prometheus')
+    throw new SvcError('refused', `${name} is for Prometheus alone: this host never tells it`, {
+      hint: `amtool silence add alertname=${name}`,
+    });
+  if (key !== '' && rule.labels.length === 0)
+    throw new SvcError('refused', `${name} is one alert, without a key`, { hint: `\`svc alerts silence ${name}\`` });
 }
 
 const eventOf = (

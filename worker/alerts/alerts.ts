@@ -3,12 +3,13 @@
 //   ALERTS-1  Rows, events and the messages that tell of them are one unit. A crash before its commit repeats the step, a crash after it does not.
 //   ALERTS-2  State is stored, so `for` goes on over a restart. What fired before and still does is not told again.
 //   ALERTS-3  While no generation serves, nothing can be sent: what is to be told waits, and the log has it.
-//   ALERTS-4  `look` never rejects. What fails for want of the storage is tried again at the next look.
+//   ALERTS-4  `look` never rejects. What fails for want of the storage is tried again at the next look, events of the changes included.
 
 import { type Alert, type Alerts as AlertMap, type Change, idOf, step } from '../../shared/alerts/alert-machine.ts';
 import { type Evaluated, evaluate } from '../../shared/alerts/evaluate.ts';
 import type { Reading } from '../../shared/alerts/history.ts';
 import type { Severity } from '../../shared/alerts/rule.ts';
+import { RULES } from '../../shared/alerts/rules.ts';
 import { type HostRule, hostRules } from '../../shared/alerts/set-rules.ts';
 import { tell } from '../../shared/alerts/tell.ts';
 import type { AlertTested } from '../../shared/api/monitoring/alert.ts';
@@ -60,8 +61,11 @@ export class Alerts {
   #alerts: AlertMap = new Map();
   #silences: readonly Silence[] = [];
   #expected: ReadonlySet<string> = new Set();
+  /** Changes whose events are not stored yet. */
+  #unrecorded: readonly Change[] = [];
   #loading: Promise<void> | undefined;
-  #notBefore = 0;
+  /** On the monotonic clock. */
+  #settledAt = 0;
   #timer: Timer | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #isStopped = false;
@@ -110,9 +114,16 @@ export class Alerts {
     await this.#turn;
   }
 
-  /** An account may be given by its short name. */
-  fullKey(key = ''): string {
-    return key === '' ? '' : (this.#deps.generation()?.endpoint(key) ?? key);
+  /** The key of an alert. Where it is an account, that may be given by its short name. */
+  fullKey({ name, key = '' }: { readonly name: string; readonly key?: string | undefined }): string {
+    return key !== '' && hasAccounts(name) ? (this.#deps.generation()?.endpoint(key) ?? key) : key;
+  }
+
+  /** False where the key is an account that the serving generation does not have. */
+  isKnownKey({ name, key }: Pick<Alert, 'name' | 'key'>): boolean {
+    const generation = this.#deps.generation();
+    if (generation === undefined || !hasAccounts(name) || this.#alerts.has(idOf({ name, key }))) return true;
+    return generation.can(key) !== undefined;
   }
 
   isSilenced({ name, key }: Pick<Alert, 'name' | 'key'>): boolean {
@@ -204,8 +215,7 @@ export class Alerts {
     this.#stored = await readAlerts(core.reader);
     this.#alerts = this.#stored;
     this.#silences = await readSilences(core.reader);
-    const now = core.clock.now();
-    this.#notBefore = now + SETTLE_MS;
+    this.#settledAt = core.clock.monotonic() + SETTLE_MS;
   }
 
   async #look(): Promise<void> {
@@ -218,9 +228,11 @@ export class Alerts {
     this.lookedAt = now;
     const rules = this.rules();
     const evaluated = new Map<string, Evaluated>(rules.map((rule) => [rule.name, evaluate(rule, this.#recent)]));
-    const stepped = step(this.#alerts, { now, rules, evaluated, notBefore: this.#notBefore });
+    const notBefore = now + Math.max(0, this.#settledAt - core.clock.monotonic());
+    const stepped = step(this.#alerts, { now, rules, evaluated, notBefore });
     this.#alerts = stepped.alerts; // also if nothing can be stored: `for` goes on
     for (const change of stepped.changes) this.#log(change);
+    this.#unrecorded = [...this.#unrecorded, ...stepped.changes];
     const told = tell(stepped.alerts, {
       now,
       rules,
@@ -228,9 +240,9 @@ export class Alerts {
       repeatMs: config().alerts.repeatHours * 3_600_000,
     });
     const carried = carriersOf(told.tellings, this.targets);
-    const generation = this.#deps.generation();
-    if (carried.length > 0 && generation === undefined) await this.#store(stepped.alerts, stepped.changes, []);
-    else await this.#store(told.alerts, stepped.changes, await this.#messages(carried, now));
+    const messages = await this.#messages(carried, now);
+    if (carried.length > 0 && this.#deps.generation() === undefined) await this.#store(stepped.alerts, []);
+    else await this.#store(told.alerts, messages);
   }
 
   /** What happened before the first sample. */
@@ -242,15 +254,15 @@ export class Alerts {
   }
 
   /** One unit. `next` becomes the state if it is stored. */
-  async #store(next: AlertMap, changes: readonly Change[], effects: readonly Effect[]): Promise<void> {
+  async #store(next: AlertMap, effects: readonly Effect[]): Promise<void> {
     const { core, generation, decide } = this.#deps;
     const now = core.clock.now();
     const ended = this.#silences.some(({ until }) => until <= now) ? [removeEndedSilences(now)] : [];
     const rows = [...changedRows(this.#stored, next), ...ended];
-    if (rows.length === 0) return;
-    const events = recordEvents(changes.map((change) => this.#eventOf(change)));
+    if (rows.length === 0 && this.#unrecorded.length === 0) return;
+    const events = recordEvents(this.#unrecorded.map((change) => this.#eventOf(change)));
     const view = generation();
-    const decided = view === undefined ? undefined : this.#decided(view, effects);
+    const decided = view === undefined ? undefined : this.#writable(view, effects);
     const statements = [...rows, ...events, ...(decided?.statements ?? [])];
     const commit = (): Promise<UnitAnswer> =>
       core.writer.commit({ name: 'alerts.looked', fence: core.fence, statements });
@@ -260,10 +272,19 @@ export class Alerts {
     if (FAILPOINTS) await core.point('alerts.told');
     this.#stored = next;
     this.#alerts = next;
+    this.#unrecorded = [];
     if (ended.length > 0) this.#silences = await readSilences(core.reader);
   }
 
-  /** A target whose platform cannot write it gets nothing; the log has the reason. */
+  /** A target whose platform cannot write it gets nothing, and the others get theirs. */
+  #writable(generation: GenerationView, effects: readonly Effect[]): Decided | undefined {
+    const all = this.#decided(generation, effects);
+    if (all !== undefined || effects.length < 2) return all;
+    const able = effects.filter((effect) => this.#decided(generation, [effect]) !== undefined);
+    return this.#decided(generation, able);
+  }
+
+  /** Undefined where a platform cannot write its message: the log has the reason. */
   #decided(generation: GenerationView, effects: readonly Effect[]): Decided | undefined {
     const { core } = this.#deps;
     const cause = { id: ALERTS_ACTOR, receivedAt: core.clock.now(), attempt: 1, chat: undefined };
@@ -324,6 +345,9 @@ export class Alerts {
     this.#isFull = leftOut > 0;
   }
 }
+
+const hasAccounts = (name: string): boolean =>
+  RULES.find((rule) => rule.name === name)?.labels.includes('endpoint') === true;
 
 const sendTo = ({ endpoint, conversation }: Target, text: Rich, now: number): Effect => ({
   kind: 'send',

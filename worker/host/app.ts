@@ -206,7 +206,7 @@ class Host implements App {
     this.#parts.workroom.start();
     this.#parts.recovery.start();
     this.#parts.releases.start();
-    if (this.#options.mode !== 'test') this.#parts.alerts.start();
+    if (this.#options.mode !== 'test') this.#parts.alerts.start({ hasCrashed: facts.previous.end === 'crashed' });
     void this.#parts.media.removeHalves();
     if (this.#isUp) this.#run();
   }

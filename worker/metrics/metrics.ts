@@ -282,7 +282,8 @@ function processMetrics(gauge: AddGauge): void {
 const inSteps = (bytes: number | undefined, step = 1_024): number | undefined =>
   bytes === undefined ? undefined : Math.ceil(bytes / step) * step;
 
-const finite = (value: number): number => (Number.isFinite(value) ? value : -1);
+/** Unknown room has no figure. */
+const finite = (value: number): number | undefined => (Number.isFinite(value) ? value : undefined);
 
 /** A gauge registered by a plugin, under its full name. */
 export interface PluginGauge {

@@ -1,6 +1,6 @@
 // The samples of the last hour, in memory. The series that are wanted stand beside each other, one value for each sample.
 //
-//   RECENT-1  At most MOST_SERIES series are kept, so that the samples take 2 MB at most.
+//   RECENT-1  At most MOST_SERIES series are kept, so that the samples take 2 MB at most. Those of accounts are left out first.
 //   RECENT-2  A sample that is not newer than the last one begins anew: the wall clock was set back, and spans mean nothing then.
 import type { Counter, Gauge, Registry } from 'prom-client';
 import type { History, Labels, Reading, SampledSeries } from '../../shared/alerts/history.ts';
@@ -33,7 +33,9 @@ export class Recent implements History {
     let leftOut = 0;
     this.#times.push(at);
     for (const { values } of this.#series.values()) values.push(Number.NaN);
-    for (const { name, labels, value } of readings) {
+    const ofAccounts = readings.filter(({ labels }) => 'endpoint' in labels);
+    const ofHost = readings.filter(({ labels }) => !('endpoint' in labels));
+    for (const { name, labels, value } of [...ofHost, ...ofAccounts]) {
       const kept = this.#find(name, labels);
       if (kept === undefined) leftOut += 1;
       else kept.values[this.#times.length - 1] = value;

@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { nullableText } from '../item.ts';
 
-const NAME = { pattern: '^Svc[A-Za-z]{1,60}$', maxLength: 64 };
+const NAME = { pattern: '^[A-Za-z]{1,64}$', maxLength: 64 };
 const key = Type.String({
   maxLength: 300,
   description: 'Values of the labels. Empty or left out: every alert of the name.',

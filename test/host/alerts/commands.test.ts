@@ -97,6 +97,7 @@ describe('svc alerts', () => {
     await assert.rejects(svc('unsilence', [name]), { code: 'not_found' });
     await assert.rejects(svc('silence', ['SvcEndpointOfline'], { for: '2h', reason: 'x' }), /did you mean|is no rule/);
     await assert.rejects(svc('silence', [name], { for: '2h' }), { code: 'usage' });
+    await assert.rejects(svc('silence', ['backlog'], { for: '2h', reason: 'x' }), /backlog is no rule/);
     const { items } = (await host.call('GET', '/api/events?format=json&types=alert.*')).json as {
       items: { type: string; actor: string; data: object }[];
     };
@@ -107,6 +108,20 @@ describe('svc alerts', () => {
         ['alert.silenced', 'token:full'],
       ],
     );
+  });
+
+  it('refuses a silence that could never keep anything untold', async (t) => {
+    const svc = cli(await firing(t));
+    const silence = (name: string) => svc('silence', [name], { for: '2h', reason: 'x' });
+
+    await assert.rejects(silence('SvcBacklog:sandbox'), { code: 'refused', hint: '`svc alerts silence SvcBacklog`' });
+    await assert.rejects(silence('SvcEndpointOffline:sandbx'), { code: 'not_found', message: /no account sandbx/ });
+    await assert.rejects(silence('SvcDown'), { code: 'refused', message: /Prometheus alone/ });
+    const { out } = await silence('SvcEndpointOffline:sandbox');
+    assert.match(out[0] ?? '', /: SvcEndpointOffline:root\/sandbox:sandbox;/);
+    const job = await silence('SvcJobsMissed:sandbox'); // a job may have the name of an account
+    assert.match(job.out[0] ?? '', /: SvcJobsMissed:sandbox;/);
+    assert.equal((await svc('unsilence', ['SvcJobsMissed:sandbox'])).code, 0);
   });
 
   it('shows alerts without reasons to the demo token, which changes nothing', async (t) => {

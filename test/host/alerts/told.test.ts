@@ -1,6 +1,7 @@
 // What is told of alerts through an account, over a clock that the test moves.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { SvcError } from '../../../shared/svc-error.ts';
 import { countDead, readStoredFigures } from '../../../worker/metrics/stored-figures.ts';
 import { ACCOUNT, type AlertsHost, alertsHost } from '../../support/alerts/alerts-host.ts';
 
@@ -158,6 +159,67 @@ describe('an alert', () => {
     isServed = true;
     await made.host.advance(MINUTE);
     assert.deepEqual(heads(made), ['CRITICAL']);
+  });
+
+  it('is in the events too where the storage took nothing as it fired', async (t) => {
+    const made = await alertsHost(t);
+    const { writer } = made.host.core;
+    const commit = writer.commit.bind(writer);
+    made.set('svc_ready', 0);
+    await made.host.advance(4 * MINUTE);
+    writer.commit = () => Promise.reject(new SvcError('storage_unavailable', 'the disk is gone'));
+    await made.host.advance(3 * MINUTE);
+    assert.equal(made.alerts.firing().critical, 1);
+    writer.commit = commit;
+    await made.host.advance(MINUTE);
+
+    assert.deepEqual(heads(made), ['CRITICAL']);
+    assert.equal(made.host.events('alert.fired').length, 1);
+    await made.host.advance(10 * MINUTE);
+    assert.equal(made.host.events('alert.fired').length, 1);
+  });
+
+  it('reaches the other targets where the platform of one cannot write it', async (t) => {
+    const made = await alertsHost(t, {
+      alerts: {
+        notify: [
+          { endpoint: 'memory~a', conversation: 'ops' },
+          { endpoint: 'memory~b', conversation: 'pager' },
+        ],
+      },
+    });
+    const { current } = made.host.engine.runtime;
+    assert.ok(current !== undefined);
+    const can = current.can.bind(current);
+    const render = () => {
+      throw new Error('no such mark');
+    };
+    current.can = (endpoint) => {
+      const able = can(endpoint);
+      return endpoint === ACCOUNT && able !== undefined ? { ...able, text: { ...able.text, render } } : able;
+    };
+    made.set('svc_ready', 0);
+    await made.host.advance(7 * MINUTE);
+
+    assert.deepEqual(
+      made.told().map((line) => line.split(':')[0]),
+      ['b pager'],
+    );
+    assert.ok(made.host.logs.some(({ message }) => message === 'an alert could not be written for its platform'));
+  });
+
+  it('goes on after the wall clock was set back', async (t) => {
+    const made = await alertsHost(t);
+    made.set('svc_ready', 0);
+    await made.host.advance(2 * MINUTE);
+    made.host.clock.step(-86_400_000);
+    await made.host.advance(8 * MINUTE);
+    assert.deepEqual(heads(made), ['CRITICAL']);
+    made.set('svc_ready', 1);
+    await made.host.advance(2 * MINUTE);
+    made.host.clock.step(-86_400_000);
+    await made.host.advance(8 * MINUTE);
+    assert.deepEqual(heads(made), ['CRITICAL', 'RESOLVED']);
   });
 
   it('without targets is in the log and in the events', async (t) => {

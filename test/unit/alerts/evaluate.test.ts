@@ -204,4 +204,11 @@ describe('samples', () => {
     assert.equal(recent.add(3_730_000, of('y')), 100);
     assert.equal(recent.of('a').length, 1_000);
   });
+
+  it('of the whole host are kept beside those of more accounts than fit', () => {
+    const recent = new Recent();
+    const accounts = Array.from({ length: 1_100 }, (_, n) => ({ name: 'a', labels: { endpoint: `x${n}` }, value: n }));
+    assert.equal(recent.add(0, [...accounts, { name: 'svc_inbox_dead', labels: {}, value: 7 }]), 101);
+    assert.deepEqual(recent.of('svc_inbox_dead')[0]?.values, [7]);
+  });
 });

@@ -3,8 +3,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Counter, Gauge, Registry } from 'prom-client';
 import { figureReader } from '../../../worker/alerts/figure-reader.ts';
+import { AlertsHost, type AlertsHostDeps } from '../../../worker/host/alerts/alerts-host.ts';
 import { alertMetrics, type FiringCounts } from '../../../worker/metrics/alert-metrics.ts';
 import { readFigures } from '../../../worker/metrics/recent.ts';
+import { ManualClock } from '../../../worker/testing/manual-clock.ts';
+
+const notThere = (): never => {
+  throw new Error('not there');
+};
 
 describe('svc_alerts_firing', () => {
   it('is absent before the first look, then a number for each severity', async () => {
@@ -62,5 +68,36 @@ describe('the figures of a sample', () => {
       ],
     );
     assert.equal(collected, 0);
+  });
+});
+
+describe('the alerts of a host', () => {
+  const looksWithin = async (seconds: number, hasCrashed: boolean): Promise<boolean> => {
+    const clock = new ManualClock(1_000);
+    let isAsked = false;
+    const deps = {
+      core: { clock, log: { error: () => {} } },
+      registry: () => {
+        isAsked = true;
+        return new Registry();
+      },
+    };
+    const alerts = new AlertsHost({
+      ...deps,
+      engine: notThere,
+      name: notThere,
+      project: '',
+    } as unknown as AlertsHostDeps);
+    alerts.start({ hasCrashed });
+    clock.moveTo(1_000 + seconds * 1_000);
+    await alerts.stop().catch(() => {});
+    return isAsked;
+  };
+
+  it('are looked at half a minute after a start, and at once after a crash: the next one may come sooner', async () => {
+    assert.deepEqual(
+      [await looksWithin(5, false), await looksWithin(31, false), await looksWithin(5, true)],
+      [false, true, true],
+    );
   });
 });

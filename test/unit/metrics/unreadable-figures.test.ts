@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { Gauge, Registry } from 'prom-client';
 import { checkpointMetrics } from '../../../worker/metrics/checkpoint-metrics.ts';
 import { jobMetrics } from '../../../worker/metrics/job-metrics.ts';
+import { createMetrics, type MetricSources } from '../../../worker/metrics/metrics.ts';
 import { releaseMetrics } from '../../../worker/metrics/release-metrics.ts';
 import { workroomMetrics } from '../../../worker/metrics/workroom-metrics.ts';
 
@@ -51,5 +52,14 @@ describe('a scrape', () => {
     assert.ok(before.includes('svc_jobs_missed_total{job="tea"} 5'), before.join('\n'));
     assert.deepEqual(meanwhile, ['svc_ready 1']);
     assert.deepEqual(await series(), before);
+  });
+});
+
+describe('free room that the file system does not tell', () => {
+  it('has no figure: one below the bound would alert of a full disk', async () => {
+    const disk = async () => ({ usedBytes: 1, freeBytes: Number.POSITIVE_INFINITY });
+    const build = { version: '1', runtimeId: 'r1' };
+    const { registry } = createMetrics(build, { disk, diskLimits: () => ({}) } as unknown as MetricSources);
+    assert.deepEqual((await registry.getSingleMetric('svc_disk_free_bytes')?.get())?.values, []);
   });
 });

@@ -1,5 +1,6 @@
 // The alerts of the host, wired: figures from the registry, sends through the accounts of the serving generation. Loaded half a minute after
-// the start, or by the first question: a start does not wait for it.
+// the start, or by the first question: a start does not wait for it. After a crash it is looked at once: a worker that crashes again within half a
+// minute would never tell of it.
 import { existsSync } from 'node:fs';
 import type { Severity } from '../../../shared/alerts/rule.ts';
 import type { Config } from '../../../shared/config/load.ts';
@@ -23,6 +24,7 @@ export interface AlertsHostDeps {
 }
 
 const FIRST_LOOK_MS = 30_000;
+const AFTER_CRASH_MS = 1_000;
 
 export class AlertsHost {
   readonly #deps: AlertsHostDeps;
@@ -38,9 +40,9 @@ export class AlertsHost {
   }
 
   /** Called once the database is open. */
-  start(): void {
+  start({ hasCrashed }: { readonly hasCrashed: boolean }): void {
     this.#timer = this.#deps.core.clock.after(
-      FIRST_LOOK_MS,
+      hasCrashed ? AFTER_CRASH_MS : FIRST_LOOK_MS,
       () => {
         void this.#load().then(
           (alerts) => {
