@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { WorkCommand } from '../../../worker/workroom/board/commands.ts';
 import { isEnded, openBlockers } from '../../../worker/workroom/board/model.ts';
 import { readItemPage } from '../../../worker/workroom/read-catalog.ts';
-import { OPERATOR, person, teamRoom } from '../../support/workroom/room.ts';
+import { OPERATOR, person, STORES, teamRoom } from '../../support/workroom/room.ts';
 
 const COMMANDS = 150;
 const AT_ONCE = 5;
@@ -50,10 +50,11 @@ function commandOf(random: () => number): WorkCommand {
 }
 
 describe('random commands', () => {
-  for (const seed of [1, 2, 3, 4])
-    it(`keep rights, versions and states, and a catalog that is the fold of the journal (seed ${seed})`, async (t) => {
+  for (const [index, seed] of [1, 2, 3, 4].entries()) {
+    const store = STORES[index % STORES.length] ?? 'database';
+    it(`keep rights, versions and states, and a catalog that is the fold of the journal (store ${store}, seed ${seed})`, async (t) => {
       const random = randomOf(seed);
-      const room = await teamRoom(t);
+      const room = await teamRoom(t, { store });
       let accepted = 0;
       for (let made = 0; made < COMMANDS; made += AT_ONCE) {
         const members = ['ann', 'bob', 'cid', 'eve'];
@@ -78,4 +79,5 @@ describe('random commands', () => {
           if (needs !== undefined) assert.notEqual(byId.get(needs)?.status, 'done', `${item.id} waits for ${needs}`);
       }
     });
+  }
 });
