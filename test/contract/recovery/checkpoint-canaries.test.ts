@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { checkpointFolder } from '../../../shared/recovery/layout.ts';
 import { makeStopped } from '../../../worker/recovery/checkpoint/make-stopped.ts';
+import { readRestorePlan } from '../../../worker/recovery/restore/restore.ts';
+import { verifyCheckpoint } from '../../../worker/task.ts';
 import { stoppedProject } from '../../support/recovery/stopped-project.ts';
 
 const hex = (text: string): string => Buffer.from(text).toString('hex');
@@ -35,6 +37,12 @@ const allFiles = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
+
+function assertClean(where: string, text: string): void {
+  for (const index of NAMES.keys())
+    for (const [spelling, write] of Object.entries(SPELLINGS))
+      assert.ok(!text.includes(write(valueOf(index))), `${where} has ${NAMES[index]}: ${spelling}`);
+}
 
 describe('a known secret', () => {
   it('refuses the checkpoint in each spelling, with file and line, whatever the file', async (t) => {
@@ -69,17 +77,31 @@ describe('a known secret', () => {
 
     assert.equal(made.secretHits, NAMES.length);
     const folder = checkpointFolder(project.path, made.manifest.name);
-    for (const file of allFiles(folder).filter((path) => !path.endsWith('data.sqlite'))) {
-      const text = readFileSync(file, 'latin1');
-      for (const index of NAMES.keys())
-        for (const [spelling, write] of Object.entries(SPELLINGS))
-          assert.ok(!text.includes(write(valueOf(index))), `${file} has ${NAMES[index]}: ${spelling}`);
-    }
+    for (const file of allFiles(folder).filter((path) => !path.endsWith('data.sqlite')))
+      assertClean(file, readFileSync(file, 'latin1'));
     assert.deepEqual(
       made.manifest.secrets.map(({ name }) => name),
       [...NAMES, 'HTTP_TOKEN'].toSorted(),
     );
     for (const { print } of made.manifest.secrets) assert.match(print, /^[0-9a-f]{64}$/);
+  });
+
+  it('is in no plan of a restore and in no record of a rehearsal, also where it was changed since', async (t) => {
+    const project = stoppedProject(t, { env: secrets });
+    project.store(Object.fromEntries(NAMES.map((name, index) => [`said-${index}`, `my key is ${secrets[name]}`])));
+    const { name } = (await makeStopped({ project: project.path, environment: {}, reason: null })).manifest;
+    project.write('.env', project.read('.env').replace(/^(CANARY_3_TOKEN=).*$/m, '$1another-value-0123'));
+    const request = { project: project.path, environment: {}, name, carry: true, open: undefined };
+
+    const plan = readRestorePlan(request);
+    const verified = await verifyCheckpoint({ project: project.path, environment: {}, name });
+
+    assert.match(JSON.stringify(plan), /CANARY_3_TOKEN/, 'the plan names what was changed');
+    assertClean('the plan', JSON.stringify(plan));
+    assertClean('the answer of the rehearsal', JSON.stringify(verified));
+    const records = allFiles(project.paths.stateDir).filter((path) => path.endsWith('.json'));
+    assert.ok(records.some((path) => /verif/u.test(path)));
+    for (const path of records) assertClean(path, readFileSync(path, 'latin1'));
   });
 
   it('has the same print until it is changed', async (t) => {
