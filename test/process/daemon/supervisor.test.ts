@@ -383,10 +383,11 @@ describe('the supervisor on command', { concurrency: 3 }, () => {
 
     await Promise.all(ends);
 
-    const served = async (): Promise<boolean> => (await run.status()).state === 'running';
-    await until(served, { what: 'an answer to somebody else' });
+    // While others are being closed, a newcomer may be one too many.
+    const served = () => run.status().catch(() => undefined);
+    await until(async () => (await served())?.state === 'running', { what: 'an answer to somebody else' });
     assert.ok(rss() - before < 48 * 1_048_576, `${before} bytes before, ${rss()} after`);
-    assert.equal(await served(), true);
+    assert.equal((await run.status()).state, 'running');
   });
 
   it('answers a command that it does not know with an error, and goes on', async (t) => {
