@@ -1,5 +1,5 @@
-// The programs of svc as bundles. The supervisor, the writer thread and the worker are one script each; the CLI keeps what it
-// loads lazily (most commands, rarely used packages) beside itself, so that `import.meta.url` is the
+// The programs of svc as bundles. The supervisor and the writer thread are one script each. The worker and the CLI keep what they
+// load lazily (adapters, rare features; most commands) beside themselves, so that `import.meta.url` is the
 // same folder everywhere. What stays outside is installed with the package: the native addon,
 // packages that load files of their own at run time, and the loader of TypeScript plugins.
 import { existsSync, readFileSync } from 'node:fs';

@@ -57,7 +57,10 @@ const later = new Map<string, unknown>();
 /** What a feature loads in its first moments goes into the cache too. */
 const KEEP_AFTER_MS = 1_000;
 
-/** Exports of a bundle beside `file`, loaded once. Throws `restart_required` where it is of another build, and what the bundle throws. */
+/**
+ * Exports of a bundle beside `file`, loaded once. Throws `restart_required` where it is of another build, and what the bundle throws.
+ * @public Imported by code that the build writes (.ci/build/later.ts).
+ */
 export function loadLater<T>(file: string, name: string, build: string): T {
   if (!later.has(name)) {
     const path = join(dirname(file), name);
