@@ -5,6 +5,7 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
 import { identify, isAlive } from '../../../shared/process/process-identity.ts';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { portProject, startSvc, svc } from '../../support/svc-command.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
@@ -250,7 +251,7 @@ describe('start --daemon', { concurrency: 3 }, () => {
     const before = await start();
     const former = identify(before.supervisorPid);
 
-    rmSync(paths.stateDir, { recursive: true });
+    removeLive(paths.stateDir);
     const started = await start();
     await until(() => former !== undefined && !isAlive(former), { what: 'the end of the former one' });
     const { code, stdout } = await svc(['runtime', 'status', '--json'], { cwd: path });

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { CTRL_C, terminal, terminalMissing } from '../../support/process/terminal.ts';
 import { CLI, portProject, type StartedSvc, startSvc, svc } from '../../support/svc-command.ts';
 import type { TemporaryProject } from '../../support/temporary-project.ts';
@@ -125,7 +126,7 @@ describe('a host in the foreground', { concurrency: 3 }, () => {
   });
 
   for (const [loss, lose] of [
-    ['removed', (folder: string) => rmSync(folder, { recursive: true })],
+    ['removed', removeLive],
     ['moved', (folder: string) => renameSync(folder, `${folder}-elsewhere`)],
   ] as const)
     it(`stops when .svc is ${loss} while it runs, says so, and leaves the project to another`, async (t) => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { limitFiles } from '../../support/disk/limit-files.ts';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { fillDisk, type SmallDisk, smallDisk, smallDiskMissing } from '../../support/disk/small-disk.ts';
 import { freePort } from '../../support/free-port.ts';
 import { OTHER_USER, otherUserMissing } from '../../support/owners/other-user.ts';
@@ -62,7 +63,7 @@ const THINGS = {
 /** Over what is there, which the host may make anew at any moment. */
 function rename(from: string, to: string): void {
   for (let tries = 0; ; tries += 1) {
-    rmSync(to, { recursive: true, force: true });
+    removeLive(to);
     try {
       return renameSync(from, to);
     } catch (error) {
@@ -79,13 +80,13 @@ const replaced = (name: string, by: keyof typeof THINGS, more: Partial<Fault> = 
     own(at(`${name}-thing`));
     rename(at(`${name}-thing`), at(name));
   },
-  end: ({ at }) => tryTo(() => rmSync(at(name), { recursive: true, force: true })),
+  end: ({ at }) => tryTo(() => removeLive(at(name))),
   ...more,
 });
 
 const removed = (name: string): Fault => ({
   name: `${name} is removed`,
-  begin: ({ at }) => rmSync(at(name), { recursive: true, force: true }),
+  begin: ({ at }) => removeLive(at(name)),
   end: () => {},
 });
 
@@ -116,7 +117,7 @@ const onSmallDisk =
 const FAULTS: readonly Fault[] = [
   {
     name: '.svc is removed',
-    begin: ({ at }) => rmSync(at('.'), { recursive: true }),
+    begin: ({ at }) => removeLive(at('.')),
     end: () => {},
     stops: true,
   },

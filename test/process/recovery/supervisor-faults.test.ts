@@ -8,6 +8,7 @@ import type { RuntimeStatus } from '../../../shared/api/control.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { bindFault } from '../../../shared/process/port-owner.ts';
 import { limitFiles } from '../../support/disk/limit-files.ts';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { freePort } from '../../support/free-port.ts';
 import { overWorkers } from '../../support/process/fixture-workers.ts';
 import { lives, type Supervised } from '../../support/process/supervised.ts';
@@ -245,7 +246,7 @@ describe('the supervisor and the rest of the machine', () => {
       const { pid } = await run.state('running');
       const { stateDir } = run.project.paths;
 
-      if (loss === 'removed') rmSync(stateDir, { recursive: true });
+      if (loss === 'removed') removeLive(stateDir);
       else renameSync(stateDir, `${stateDir}-elsewhere`);
 
       assert.deepEqual(await run.ended, { code: 0, signal: null });
