@@ -60,6 +60,11 @@ export class AlertsHost {
     return this.#loaded?.lookedAt === undefined ? undefined : this.#loaded.firing();
   }
 
+  /** Names of critical alerts that fire; none before the first look. */
+  critical(): readonly string[] {
+    return this.#loaded?.critical() ?? [];
+  }
+
   readonly api: AlertsApi = {
     list: async (texts) => (await this.#admin()).list(texts),
     silence: async (caller, ask, keep) => (await this.#admin()).silence(caller, ask, keep),
