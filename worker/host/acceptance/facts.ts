@@ -65,7 +65,7 @@ export async function acceptanceFacts(parts: Parts, span: AcceptanceSpan): Promi
       journal: await journalFacts(parts),
       jobs: jobFacts(parts),
     },
-    quiet: { ...(await deadFacts(core.reader, begin)), critical: parts.alerts.critical() },
+    quiet: { ...(await deadFacts(core.reader, begin)), critical: [...parts.alerts.critical()] },
   };
 }
 
