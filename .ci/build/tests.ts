@@ -6,6 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { DIST, type Output, ROOT } from './output.ts';
+import { compiledValidator } from './validator.ts';
 
 const TESTS = join(ROOT, 'test');
 const OUT = join(DIST, 'test');
@@ -13,7 +14,24 @@ const OUT = join(DIST, 'test');
 const STARTERS: readonly string[] = [
   join(ROOT, 'worker/database/sqlite/start-thread.ts'),
   join(ROOT, 'worker/recovery/checkpoint/copy-database.ts'),
+  join(ROOT, 'worker/recovery/checkpoint/check-beside.ts'),
 ];
+
+/** Packages of many files, which are a part of the bundles: to find and load their files takes a process longer than most tests. */
+const INSIDE: ReadonlySet<string> = new Set([
+  'express',
+  'express-rate-limit',
+  'fast-check',
+  'kysely',
+  'pino',
+  'prom-client',
+  'typebox',
+  'ws',
+  'yaml',
+]);
+/** For those of them that are CommonJS. */
+const BANNER =
+  "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);";
 
 /** Where the bundle of a test file lies. */
 export const builtTest = (file: string): string => join(OUT, relative(TESTS, file).replace(/\.ts$/, '.js'));
@@ -30,6 +48,7 @@ export async function buildTests(output: Output): Promise<void> {
       ...Object.fromEntries(names.map((name, index) => [name, files[index] ?? ''])),
       'writer-thread': join(ROOT, 'worker/database/sqlite/writer-thread.ts'),
       'copy-child': join(ROOT, 'worker/recovery/checkpoint/copy-child.ts'),
+      'check-thread': join(ROOT, 'worker/recovery/checkpoint/check-thread.ts'),
     },
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
@@ -37,7 +56,7 @@ export async function buildTests(output: Output): Promise<void> {
     platform: 'node',
     format: 'esm',
     target: 'node20.19',
-    packages: 'external',
+    banner: { js: BANNER },
     define: ADDRESS,
     keepNames: true,
     sourcemap: 'linked',
@@ -45,7 +64,7 @@ export async function buildTests(output: Output): Promise<void> {
     charset: 'utf8',
     write: false,
     logLevel: 'silent',
-    plugins: [sdkFromSources, addressOfSource],
+    plugins: [sdkFromSources, packagesOutside, compiledValidator, addressOfSource],
   });
   output.write('test/package.json', '{"type":"module"}\n');
   for (const { path, contents } of outputFiles) output.write(relative(DIST, path), contents);
@@ -57,6 +76,17 @@ const sdkFromSources: Plugin = {
   setup: ({ onResolve }) => {
     onResolve({ filter: /^svc$/ }, () => ({ path: join(ROOT, 'worker/sdk/index.ts') }));
     onResolve({ filter: /^svc\/testing$/ }, () => ({ path: join(ROOT, 'worker/testing/index.ts') }));
+  },
+};
+
+/** Leaves all other packages where they are installed. What a package that is inside needs itself is inside as well. */
+const packagesOutside: Plugin = {
+  name: 'packages-outside',
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
+      const isInside = INSIDE.has(path.split('/')[0] ?? '') || importer.includes('/node_modules/');
+      return kind === 'entry-point' || isInside ? undefined : { path, external: true };
+    });
   },
 };
 

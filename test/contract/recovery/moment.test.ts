@@ -11,10 +11,11 @@ import type { SnapshotWriter } from '../../../worker/database/unit.ts';
 import { copyDatabase } from '../../../worker/recovery/checkpoint/copy-database.ts';
 import { ManualClock } from '../../../worker/testing/manual-clock.ts';
 import { type CopyHost, copyHost, faultsOf } from '../../support/recovery/copy-host.ts';
+import { ofRun } from '../../support/run-length.ts';
 import { until } from '../../support/until.ts';
 
 const MIB = 1_048_576;
-const COPIES = Number(process.env['SVC_RECOVERY_MOMENTS'] ?? 20);
+const COPIES = Number(process.env['SVC_RECOVERY_MOMENTS'] ?? ofRun({ short: 4, long: 20 }));
 
 function targetIn({ folder }: CopyHost, name = 'c1'): string {
   const part = join(folder, 'checkpoints', `${name}.part`);

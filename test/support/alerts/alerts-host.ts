@@ -2,6 +2,7 @@
 // and `memory~b`.
 import type { Labels, Reading } from '../../../shared/alerts/history.ts';
 import { Alerts } from '../../../worker/alerts/index.ts';
+import { laneOf } from '../../../worker/outbox/outbox-store.ts';
 import { type EngineHost, engineHost, type HostOptions } from '../hosts/engine-host.ts';
 
 interface Test {
@@ -22,6 +23,8 @@ export interface AlertsHost {
   isKilled: boolean;
   /** Figures as they are from now on, by name. */
   set(name: string, value: number | undefined, labels?: Labels): void;
+  /** Figures that cannot be read from now on. */
+  lose(...names: readonly string[]): void;
   /** Messages that arrived at the platform, as `account conversation: text`. */
   told(): readonly string[];
   /** The next process. */
@@ -36,6 +39,7 @@ export async function alertsHost(
   options: AlertsHostOptions = {},
   figures: Map<string, Reading> = new Map(),
 ): Promise<AlertsHost> {
+  let lost: readonly string[] = [];
   const { alerts: settings = {}, killAt, ...rest } = options;
   const made = { expected: new Set<string>() as ReadonlySet<string>, isKilled: false };
   let alerts: Alerts | undefined;
@@ -52,12 +56,18 @@ export async function alertsHost(
         core,
         config: () => engine.runtime.loaded.config,
         project: () => 'test',
-        figures: async () => [...figures.values()],
+        figures: async () => ({
+          readings: [...figures.values()].filter(({ name }) => !lost.includes(name)),
+          unread: lost,
+        }),
         startedAt: () => startedAt,
         expected: async () => made.expected,
         generation: () => engine.runtime.current,
         isDisabled: () => false,
         decide: (decided, commit) => engine.decide(decided, commit),
+        dropped: ({ endpoint, conversation, rows }) => {
+          for (const { id } of rows) engine.sender.dropped(laneOf(endpoint, conversation), id);
+        },
       });
     },
     point(name, running) {
@@ -78,6 +88,9 @@ export async function alertsHost(
       const key = `${name}${JSON.stringify(labels)}`;
       if (value === undefined) figures.delete(key);
       else figures.set(key, { name, labels, value });
+    },
+    lose: (...names: readonly string[]) => {
+      lost = names;
     },
     told: () =>
       host.platform.calls.map(({ endpoint, call }) => {
