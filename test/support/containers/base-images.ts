@@ -89,7 +89,10 @@ async function nodeFiles(folder: string): Promise<string> {
   if (!existsSync(packed))
     await run(
       'npm',
-      ['pack', `node-linux-${process.arch}@${NODE}`, '--loglevel=error', '--pack-destination', kept(folder)],
+      [
+        ...['pack', `node-linux-${process.arch}@${NODE}`, '--loglevel=error', '--fetch-retries=1'],
+        ...['--pack-destination', kept(folder)],
+      ],
       { timeout: FETCH_MS },
     );
   await run('tar', ['-xzf', packed, '-C', folder, 'package/bin/node']);
