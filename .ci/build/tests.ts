@@ -13,6 +13,7 @@ const OUT = join(DIST, 'test');
 const STARTERS: readonly string[] = [
   join(ROOT, 'worker/database/sqlite/start-thread.ts'),
   join(ROOT, 'worker/recovery/checkpoint/copy-database.ts'),
+  join(ROOT, 'worker/recovery/checkpoint/check-beside.ts'),
 ];
 
 /** Where the bundle of a test file lies. */
@@ -30,6 +31,7 @@ export async function buildTests(output: Output): Promise<void> {
       ...Object.fromEntries(names.map((name, index) => [name, files[index] ?? ''])),
       'writer-thread': join(ROOT, 'worker/database/sqlite/writer-thread.ts'),
       'copy-child': join(ROOT, 'worker/recovery/checkpoint/copy-child.ts'),
+      'check-thread': join(ROOT, 'worker/recovery/checkpoint/check-thread.ts'),
     },
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,

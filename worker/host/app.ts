@@ -37,7 +37,6 @@ import { refusedReload, requestRestart, restartInstead } from './app-restart.ts'
 import { hostStatus } from './app-status.ts';
 import { createHostApi } from './host-api.ts';
 import { createIngressApi } from './ingress.ts';
-import { jobsApi } from './jobs.ts';
 import { type OperatorApi, operatorApi } from './operator-api.ts';
 
 const READINESS_LOOK_MS = 500;
@@ -111,7 +110,7 @@ class Host implements App {
       admit: () => this.#parts.admit(),
       reload: (caller, options) => this.reload(caller.actor, options),
       requestRestart: (caller, keep) => requestRestart(this.#parts, caller.actor, keep),
-      jobs: jobsApi(this.#parts),
+      jobs: this.#parts.jobs.api,
       checkpoints: this.#parts.recovery.api,
       releases: this.#parts.releases.api,
       acceptance: lazyAcceptance(this.#parts),

@@ -18,6 +18,7 @@ import { CHECKPOINT_FILES, checkpointFolder } from '../../../shared/recovery/lay
 import { type ReleaseRecord, releaseFolder } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { treeOptions } from './begin.ts';
+import { maskFor } from './masked.ts';
 import { askSvc, type SvcCaller } from './svc-call.ts';
 import { hashOfTree, installedCli, isCopyOf, lockfileOf, makeTree, nextTree, previousTree } from './tree.ts';
 
@@ -188,9 +189,9 @@ interface NpmCall {
   readonly log: string;
 }
 
-/** Secrets of the project are not in the environment of npm. Returns the fault in one line. */
+/** Secrets of the project are not in the environment of npm; scripts may read them from `.env`. Returns the fault in one line. */
 async function runNpm(
-  { context: { env, signal } }: SvcCaller,
+  { project, context: { env, signal } }: SvcCaller,
   { cwd, args, log }: NpmCall,
 ): Promise<string | undefined> {
   const { execa } = await import('execa');
@@ -204,7 +205,7 @@ async function runNpm(
     stdin: 'ignore',
     all: true,
   });
-  const text = String(result.all ?? '');
+  const text = maskFor({ project, env, tree: cwd })(String(result.all ?? ''));
   appendFileSync(log, `$ npm ${args.join(' ')}\n${text}\n`);
   if (!result.failed) return undefined;
   if (result.timedOut) return `npm ${args.join(' ')} did not end within ${STEP_MS / 1_000} s`;
