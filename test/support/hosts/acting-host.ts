@@ -15,7 +15,7 @@ export default definePlugin({ name: 'acts', setup(p) {
   p.on('message', {}, async (_ctx, { text }) => {
     appendFileSync('begun', text + '\\n');
     const kind = existsSync('calm') ? 'say' : text.split(' ')[0];
-    if (kind === 'hang') for (;;);
+    if (kind === 'hang') for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20); // as a loop holds it
     if (kind === 'die') throw giveUp('no');
     if (kind === 'wait') throw retryLater('not now', { afterMs: 3_600_000 });
     if (kind === 'slow') while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 20));
