@@ -1,12 +1,12 @@
 // The built command `svc` as a process: what it prints and how it ends.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { identify, isAlive } from '../../shared/process/process-identity.ts';
 import { freePort } from './free-port.ts';
 import { CLI } from './process/built-svc.ts';
-import { ask, lives } from './process/supervised.ts';
+import { ask, killIfThere, lives } from './process/supervised.ts';
 import {
   type Cleanup,
   type TemporaryProject,
@@ -105,13 +105,18 @@ async function endAll({ paths }: TemporaryProject): Promise<void> {
   const worker = read(paths.workerRecord) as { pid: number; start: string; boot: string } | undefined;
   for (const identity of [supervisor, worker]) {
     if (identity === undefined || !isAlive(identity)) continue;
-    process.kill(identity.pid, 'SIGKILL');
+    killIfThere(identity.pid);
     await until(() => !lives(identity.pid) || identify(identity.pid)?.start !== identity.start, {
       what: `the end of pid ${identity.pid}`,
     });
   }
 }
 
+/** A process that ends may take its record along. */
 function read(path: string): Readonly<Record<string, unknown>> | undefined {
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
 }

@@ -13,8 +13,9 @@ import { lives } from '../../support/process/supervised.ts';
 import { CLI, portProject, supervisorStatus, svc, untilReplaced } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 
-const PER_SECOND = 200;
-const BEFORE = 50;
+const PER_SECOND = 100;
+const MOST_OPEN = 100;
+const BEFORE = 20;
 const SOME = 20;
 
 interface Daemon {
@@ -62,7 +63,7 @@ async function status(path: string) {
 async function throughout(
   { paths, url, pid }: Daemon,
   replace: () => Promise<unknown>,
-  requests = sendSteadily(`${url}/pub/health`, PER_SECOND),
+  requests = sendSteadily(`${url}/pub/health`, PER_SECOND, { mostOpen: MOST_OPEN }),
 ): Promise<SteadyTally> {
   await until(() => requests.answered() > BEFORE, { what: 'answers of the first worker' });
   await replace();
@@ -78,11 +79,11 @@ function assertNothingLost({ sent, answered, refused, cut, others }: SteadyTally
   assert.equal(answered + cut, sent);
 }
 
-describe('the listening socket', { concurrency: 2 }, () => {
+describe('the listening socket', () => {
   it('refuses nobody while a killed worker is replaced', async (t) => {
     const host = await daemon(t);
 
-    const requests = sendSteadily(`${host.url}/pub/health`, PER_SECOND);
+    const requests = sendSteadily(`${host.url}/pub/health`, PER_SECOND, { mostOpen: MOST_OPEN });
     let sent = 0;
 
     const kill = async (): Promise<void> => {
@@ -128,7 +129,7 @@ describe('the listening socket', { concurrency: 2 }, () => {
     const tally = await throughout(
       host,
       () => svc(['runtime', 'restart'], { cwd: host.path }),
-      sendSteadily(`${host.url}/api/chat/say`, PER_SECOND, { method: 'POST', headers, body }),
+      sendSteadily(`${host.url}/api/chat/say`, PER_SECOND, { method: 'POST', headers, body, mostOpen: MOST_OPEN }),
     );
 
     // Who connects and is slow with its request finds a host that stops: see test/host/http/drain.test.ts.

@@ -35,8 +35,8 @@ async function daemon(t: TestContext): Promise<{ project: Project; started: { pi
 describe('a daemon that is replaced', { concurrency: 2 }, () => {
   it('refuses and cuts nobody, and hands lock, socket, budget and history to the new one', async (t) => {
     const { project, started } = await daemon(t);
-    const requests = sendSteadily(`${project.url}/pub/health`, 200);
-    await until(() => requests.answered() > 50, { what: 'answers of the first worker' });
+    const requests = sendSteadily(`${project.url}/pub/health`, 100, { mostOpen: 100 });
+    await until(() => requests.answered() > 20, { what: 'answers of the first worker' });
 
     const restarted = await json(project, 'restart', '--daemon');
 
@@ -44,7 +44,7 @@ describe('a daemon that is replaced', { concurrency: 2 }, () => {
     assert.notEqual(restarted.body.supervisorPid, started.supervisorPid);
     await until(() => !lives(started.supervisorPid), { what: 'the end of the former supervisor' });
     const so = requests.answered();
-    await until(() => requests.answered() > so + 50, { what: 'answers of the next worker' });
+    await until(() => requests.answered() > so + 20, { what: 'answers of the next worker' });
     const { sent, answered, refused, cut, others } = await requests.end();
     assert.deepEqual({ refused, cut, others, answered }, { refused: 0, cut: 0, others: [], answered: sent });
     const { body } = await json(project, 'status');
