@@ -17,6 +17,7 @@ import { CONFIG_FILE, projectPaths } from '../../../shared/files/paths.ts';
 import { CHECKPOINT_FILES, checkpointFolder } from '../../../shared/recovery/layout.ts';
 import { type ReleaseRecord, releaseFolder } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
+import { maskFor } from './masked.ts';
 import { askSvc, type SvcCaller, treeOptions } from './svc-call.ts';
 import { syncCode } from './sync-code.ts';
 import { hashOfTree, installedCli, isCopyOf, lockfileOf, makeTree, nextTree, previousTree } from './tree.ts';
@@ -203,9 +204,9 @@ interface NpmCall {
   readonly log: string;
 }
 
-/** Secrets of the project are not in the environment of npm. Returns the fault in one line. */
+/** Secrets of the project are not in the environment of npm; scripts may read them from `.env`. Returns the fault in one line. */
 async function runNpm(
-  { context: { env, signal } }: SvcCaller,
+  { project, context: { env, signal } }: SvcCaller,
   { cwd, args, log }: NpmCall,
 ): Promise<string | undefined> {
   const { execa } = await import('execa');
@@ -219,7 +220,7 @@ async function runNpm(
     stdin: 'ignore',
     all: true,
   });
-  const text = String(result.all ?? '');
+  const text = maskFor({ project, env, tree: cwd })(String(result.all ?? ''));
   appendFileSync(log, `$ npm ${args.join(' ')}\n${text}\n`);
   if (!result.failed) return undefined;
   if (result.timedOut) return `npm ${args.join(' ')} did not end within ${STEP_MS / 1_000} s`;

@@ -12,6 +12,7 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import { judgeRelease, refuseUnmovable, switchCode } from '../start/worker-entry.ts';
 import { isPausedByOthers } from './begin.ts';
 import { checkRestorePoint, checkTree, isChecked, takeAhead } from './check-tree.ts';
+import { maskFor } from './masked.ts';
 import { startHost, stopHost } from './owner.ts';
 import { askSvc, callSvc, failedCall, type SvcCaller, treeOptions } from './svc-call.ts';
 import { moveHead, nextTree, previousTree, takePresentConfig } from './tree.ts';
@@ -132,7 +133,9 @@ export async function accept(step: Step, { reason, settle, wait }: Accepting): P
   const { caller, record, say } = step;
   const file = join(releaseFolder(caller.project, record.name), 'acceptance.json');
   if (reason !== undefined) {
-    writeFileAtomic(file, stableJson({ acceptedBy: step.actor, reason, at: new Date().toISOString() }));
+    const mask = maskFor({ project: caller.project, env: caller.context.env });
+    const word = { acceptedBy: step.actor, reason: mask(reason), at: new Date().toISOString() };
+    writeFileAtomic(file, stableJson(word));
     return stored(step, record, 'accepted');
   }
   const args = [

@@ -6,7 +6,7 @@ import { seeded } from '../crash/kit/random.ts';
 import { CodeCutRun } from './kit/code-cut-run.ts';
 import { CutRun } from './kit/cut-run.ts';
 import { KillRun } from './kit/kill-run.ts';
-import { faultsOfMoments } from './kit/moments.ts';
+import { moments } from './kit/moments.ts';
 
 const MOST_CYCLES = 5;
 const MOST_CUTS = 20;
@@ -64,12 +64,8 @@ describe('a planted fault of an exchange of code', { concurrency: 1, skip: loopD
 
 describe('a planted fault of a checkpoint under load', () => {
   it('is found: checkpoint-without-hold', { timeout: 900_000 }, async (t) => {
-    const faults = await faultsOfMoments(t, { most: MOST_CHECKPOINTS, plant: 'checkpoint-without-hold' });
+    const { faults } = await moments(t, { most: MOST_CHECKPOINTS, plant: 'checkpoint-without-hold' });
     console.log(`checkpoint-without-hold: ${faults[0]}`);
     assert.notDeepEqual(faults, []);
-  });
-
-  it('is not seen where none is planted', { timeout: 900_000 }, async (t) => {
-    assert.deepEqual(await faultsOfMoments(t, { most: 5 }), []);
   });
 });
