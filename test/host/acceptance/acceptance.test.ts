@@ -80,7 +80,7 @@ function release({ project }: Running, lockfile: string): void {
     name: 'r1',
     source: { kind: 'folder', value: '../next' },
     state: 'started',
-    steps: [{ state: 'begun', at: new Date(Date.now() - 1_000).toISOString(), actor: 'cli' }],
+    steps: [{ state: 'begun', at: new Date(Date.now() - 3_600_000).toISOString(), actor: 'cli' }],
     before: { ...version, lockfile: 'before' },
     after: { ...version, lockfile },
     restorePoint: 'c1',
