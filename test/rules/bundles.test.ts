@@ -68,6 +68,7 @@ describe('the bundles', () => {
       'writer-thread.js',
       'copy-child.js',
       'finish-child.js',
+      'check-thread.js',
     ];
 
     assert.deepEqual(
