@@ -202,7 +202,7 @@ async function buildCommand(output: Output, { program, failpoints, constants }: 
     splitting: true,
     outExtension: { '.js': '.mjs' },
     banner: { js: BANNER },
-    plugins: [...PLUGINS, programsApart((path) => ({ path, external: true }))],
+    plugins: [...(failpoints ? [plants] : []), ...PLUGINS, programsApart((path) => ({ path, external: true }))],
   });
   for (const { path, contents } of [...own.outputFiles, ...others.outputFiles])
     output.write(join(folder, basename(path)), contents);

@@ -273,9 +273,17 @@ function proofFinding(
   return yes(`${at}, proven to ${verified.seq} ${verified.at}, head ${short(head.hash)}`);
 }
 
-function quietFindings({ quiet: { dead, diedSince }, begin }: AcceptanceFacts): readonly Finding[] {
-  if (diedSince === 0) return [yes(`no dead letter since ${begin}; ${dead} from before`)];
+function quietFindings({ quiet: { dead, diedSince, critical }, begin }: AcceptanceFacts): readonly Finding[] {
+  const alerts = critical.map((name) =>
+    no(`the critical alert ${name} fires`, 'svc alerts says what for, and the runbook what to do'),
+  );
+  if (diedSince === 0)
+    return [
+      ...alerts,
+      yes(`no dead letter since ${begin}; ${dead} from before${critical.length === 0 ? '; no critical alert' : ''}`),
+    ];
   return [
+    ...alerts,
     no(
       `${diedSince} dead letters since ${begin}, ${dead} in all`,
       'svc inbox list --state dead, svc outbox list --state dead: mend the cause, then replay or drop them',

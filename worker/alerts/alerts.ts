@@ -100,6 +100,14 @@ export class Alerts {
     return { critical: countOf('critical'), warning: countOf('warning') };
   }
 
+  /** Names of those that fire and are critical, told or not, once each. */
+  critical(): readonly string[] {
+    const firing = [...this.#alerts.values()].filter(
+      ({ phase, severity }) => phase === 'firing' && severity === 'critical',
+    );
+    return [...new Set(firing.map(({ name }) => name))].toSorted();
+  }
+
   /** Looks now, and each 30 s from then on. */
   start(): void {
     void this.look().finally(() => {

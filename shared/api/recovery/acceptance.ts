@@ -126,7 +126,8 @@ export const acceptanceFactsSchema = Type.Object(
       },
       open,
     ),
-    quiet: Type.Object({ dead: count, diedSince: count }, open),
+    /** `critical`: names of the critical alerts that fire. */
+    quiet: Type.Object({ dead: count, diedSince: count, critical: Type.Array(text) }, open),
   },
   open,
 );

@@ -26,6 +26,7 @@ describe('an alert', () => {
     );
     await host.advance(30 * MINUTE);
     assert.equal(made.told().length, 1);
+    assert.deepEqual(made.alerts.critical(), ['SvcNotReady']);
 
     made.set('svc_ready', 1);
     await host.advance(4 * MINUTE);
@@ -33,6 +34,7 @@ describe('an alert', () => {
     await host.advance(3 * MINUTE);
     assert.equal(made.told().length, 2);
     assert.match(made.told()[1] ?? '', /^a ops: RESOLVED SvcNotReady: /);
+    assert.deepEqual(made.alerts.critical(), []);
     assert.deepEqual(
       host.events().flatMap(({ type }) => (type.startsWith('alert.') ? [type] : [])),
       ['alert.fired', 'alert.resolved'],

@@ -233,8 +233,14 @@ const CASES: Readonly<Record<AcceptanceRowName, readonly Case[]>> = {
     {
       title: 'something died',
       answer: 'no',
-      facts: { quiet: { dead: 5, diedSince: 1 } },
+      facts: { quiet: { dead: 5, diedSince: 1, critical: [] } },
       says: /1 dead letters since/,
+    },
+    {
+      title: 'a critical alert fires',
+      answer: 'no',
+      facts: { quiet: { dead: 0, diedSince: 0, critical: ['SvcDiskLow'] } },
+      says: /SvcDiskLow fires/,
     },
   ],
 };
@@ -269,7 +275,7 @@ describe('an acceptance', () => {
   });
 
   it('takes a reason for an unknown, never for a no, and drops one for a yes', () => {
-    const facts = { accepted: null, quiet: { dead: 5, diedSince: 1 } };
+    const facts = { accepted: null, quiet: { dead: 5, diedSince: 1, critical: [] } };
     const rows = rowsOf(facts, { host: 'first release', quiet: 'known', health: 'seen' });
 
     assert.deepEqual(

@@ -61,6 +61,11 @@ export class AlertsHost {
     return this.#loaded?.lookedAt === undefined ? undefined : this.#loaded.firing();
   }
 
+  /** Names of critical alerts that fire; none before the first look. */
+  critical(): readonly string[] {
+    return this.#loaded?.critical() ?? [];
+  }
+
   readonly api: AlertsApi = {
     list: async (texts) => (await this.#admin()).list(texts),
     figures: async (names) => (await this.#admin()).figures(names),
