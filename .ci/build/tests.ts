@@ -1,6 +1,6 @@
 // The tests as bundles in dist/test/, so that plain Node runs them: to load the sources through a loader takes each process
-// seconds of CPU. A file keeps the address of its source (`import.meta.url`), so that fixtures are found beside it, and what
-// starts a source as a process of its own still does.
+// seconds of CPU. A file keeps the address of its source (`import.meta.url`), so that fixtures are found beside it. Those that start
+// a thread or a process are as if they lay among the programs that were built.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,12 +10,19 @@ import { compiledValidator } from './validator.ts';
 
 const TESTS = join(ROOT, 'test');
 const OUT = join(DIST, 'test');
-/** Start a thread or process by the address of their own file; its code lies beside the bundle. */
-const STARTERS: readonly string[] = [
-  join(ROOT, 'worker/database/sqlite/start-thread.ts'),
-  join(ROOT, 'worker/recovery/checkpoint/copy-database.ts'),
-  join(ROOT, 'worker/recovery/checkpoint/check-beside.ts'),
-];
+const PROGRAMS = join(DIST, 'failpoints');
+/** Start a thread or process by the address of their own file: where the file to start lies beside them. */
+const STARTERS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'worker/database/sqlite/start-thread.ts': OUT,
+    'worker/recovery/checkpoint/copy-database.ts': OUT,
+    'worker/recovery/checkpoint/check-beside.ts': OUT,
+    'worker/recovery/checkpoint/make-running.ts': PROGRAMS,
+    'worker/recovery/in-child.ts': PROGRAMS,
+    'worker/runtime/loading/next-code.ts': PROGRAMS,
+    'supervisor/cli/start/worker-entry.ts': PROGRAMS,
+  }).map(([file, folder]) => [join(ROOT, file), join(folder, 'starter.js')]),
+);
 
 /** Packages of many files, which are a part of the bundles: to find and load their files takes a process longer than most tests. */
 const INSIDE: ReadonlySet<string> = new Set([
@@ -99,7 +106,7 @@ const addressOfSource: Plugin = {
     onLoad({ filter: /\.ts$/ }, ({ path }) => {
       const text = readFileSync(path, 'utf8');
       if (!Object.keys(ADDRESS).some((name) => text.includes(name))) return undefined;
-      const url = pathToFileURL(STARTERS.includes(path) ? join(OUT, 'starter.js') : path);
+      const url = pathToFileURL(STARTERS.get(path) ?? path);
       const values = { __url: url.href, __dirname_of_source: dirname(path) };
       const front = Object.entries(values).map(([name, value]) => `const ${name} = ${JSON.stringify(value)};`);
       return { contents: front.join('') + text, loader: 'ts' };

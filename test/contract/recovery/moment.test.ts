@@ -263,9 +263,7 @@ describe('a copy of the database', () => {
 
   it('ends with the process that asked for it', async (t) => {
     const host = await copyHost(t);
-    const child = fork(fileURLToPath(new URL('../../../worker/recovery/checkpoint/copy-child.ts', import.meta.url)), {
-      execArgv: ['--import', import.meta.resolve('tsx')],
-    });
+    const child = fork(fileURLToPath(new URL('../../../dist/copy-child.js', import.meta.url)));
     t.after(() => void child.kill('SIGKILL'));
     const exit = once(child, 'exit');
     child.send({ kind: 'open', file: host.file, target: targetIn(host) });

@@ -1,7 +1,7 @@
 // An engine with alerts, over figures that the test sets, a clock that it moves, and a platform in memory with the accounts `memory~a`
 // and `memory~b`.
 import type { Labels, Reading } from '../../../shared/alerts/history.ts';
-import { Alerts } from '../../../worker/alerts/index.ts';
+import { Alerts, type AlertsDeps } from '../../../worker/alerts/index.ts';
 import { laneOf } from '../../../worker/outbox/outbox-store.ts';
 import { type EngineHost, engineHost, type HostOptions } from '../hosts/engine-host.ts';
 
@@ -13,6 +13,8 @@ export interface AlertsHostOptions extends Partial<HostOptions> {
   readonly alerts?: object;
   /** The process is killed when it first passes this point. */
   readonly killAt?: string;
+  /** Reads figures in place of those that the test sets. */
+  readonly read?: (host: EngineHost) => AlertsDeps['figures'];
 }
 
 export interface AlertsHost {
@@ -40,7 +42,7 @@ export async function alertsHost(
   figures: Map<string, Reading> = new Map(),
 ): Promise<AlertsHost> {
   let lost: readonly string[] = [];
-  const { alerts: settings = {}, killAt, ...rest } = options;
+  const { alerts: settings = {}, killAt, read, ...rest } = options;
   const made = { expected: new Set<string>() as ReadonlySet<string>, isKilled: false };
   let alerts: Alerts | undefined;
   const host = await engineHost(t, {
@@ -50,16 +52,19 @@ export async function alertsHost(
     },
     ...rest,
     isIdle: () => made.isKilled || alerts?.isIdle !== false,
-    async beforeStart({ core, engine }) {
+    async beforeStart(running) {
+      const { core, engine } = running;
       const startedAt = core.clock.now() - 20_000;
       alerts = new Alerts({
         core,
         config: () => engine.runtime.loaded.config,
         project: () => 'test',
-        figures: async () => ({
-          readings: [...figures.values()].filter(({ name }) => !lost.includes(name)),
-          unread: lost,
-        }),
+        figures:
+          read?.(running) ??
+          (async () => ({
+            readings: [...figures.values()].filter(({ name }) => !lost.includes(name)),
+            unread: lost,
+          })),
         startedAt: () => startedAt,
         expected: async () => made.expected,
         generation: () => engine.runtime.current,

@@ -158,6 +158,11 @@ describe('a silence', () => {
     assert.deepEqual(told(until(20), '1000000000000'), []);
   });
 
+  it('after which an alert still fires that was told before it tells nothing again', () => {
+    const of = life(0, { isSilenced: (_: unknown, now: number) => now >= 2 * 60_000 && now < 10 * 60_000 });
+    assert.deepEqual(told(of, '1'.repeat(30)), ['0 fired A']);
+  });
+
   it('swallows the end of an alert that was told before', () => {
     const of = life(0, { isSilenced: (_: unknown, now: number) => now > 60_000 });
     assert.deepEqual(told(of, `1${'0'.repeat(90)}`), ['0 fired A']);
