@@ -12,6 +12,7 @@ const SCRIPTS: readonly (readonly [folder: RegExp, name: (...parts: readonly str
   [/^(?:worker\/recovery|worker\/host\/recovery)\//u, () => 'recovery'],
   [/^worker\/host\/acceptance\//u, () => 'acceptance'],
   [/^worker\/alerts\//u, () => 'alerts'],
+  [/^worker\/http\/express-app\.ts$/u, () => 'express'],
   [/^worker\/(?:jobs|plugins\/jobs)\//u, () => 'jobs'],
 ];
 

@@ -147,9 +147,11 @@ class Host implements App {
     this.#isUp = true;
     if (this.#isOpen()) await this.#begin(); // the database may have opened meanwhile
     readiness.started();
-    this.#gate.open();
     this.#looking = setInterval(() => readiness.look(), READINESS_LOOK_MS);
     this.#looking.unref();
+    await turns(ANSWER_TURNS); // whoever waits for readiness is answered first
+    await this.#http.complete();
+    this.#gate.open();
     if (this.#options.watch) await this.#watch();
     this.#log.info({ ...this.#address }, 'up');
     void turns(ANSWER_TURNS).then(() => this.#run());
@@ -237,6 +239,7 @@ class Host implements App {
     try {
       const generation = await this.#parts.engine.runtime.reload(actor, options);
       this.#http.tokensChanged();
+      this.#parts.workroom.planDues();
       await this.#parts.jobs.takeInNow();
       return { generation: generation.number, warnings: accountWarnings(this.#parts.core, generation) };
     } catch (error) {

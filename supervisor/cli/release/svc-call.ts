@@ -5,7 +5,7 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import type { CommandContext } from '../command.ts';
 import { commandLine } from '../start/worker-entry.ts';
 import { maskedDocument, maskFor } from './masked.ts';
-import { installedCli } from './tree.ts';
+import { installedCli, type TreeOptions } from './tree.ts';
 
 /** Its texts hold no secret of the project. */
 export interface SvcAnswer {
@@ -20,6 +20,12 @@ export interface SvcCaller {
   readonly project: string;
   readonly context: Pick<CommandContext, 'env' | 'signal' | 'print'>;
 }
+
+export const treeOptions = ({ project, context: { env, signal } }: SvcCaller): TreeOptions => ({
+  project,
+  env,
+  signal,
+});
 
 /** Runs `svc <args> --json --project …`. `tree`: the svc that is installed there does it; else the one of this command. */
 export async function askSvc(

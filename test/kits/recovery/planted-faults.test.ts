@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loopDiskMissing } from '../../support/disk/loop-disk.ts';
 import { seeded } from '../crash/kit/random.ts';
+import { CodeCutRun } from './kit/code-cut-run.ts';
 import { CutRun } from './kit/cut-run.ts';
 import { KillRun } from './kit/kill-run.ts';
 import { moments } from './kit/moments.ts';
@@ -38,6 +39,27 @@ describe('a planted fault of a restore', { concurrency: 1 }, () => {
       `not found in ${run.cuts} cuts; ${run.faults.slice(0, 3).join('; ')}`,
     );
   });
+});
+
+describe('a planted fault of an exchange of code', { concurrency: 1, skip: loopDiskMissing() }, () => {
+  for (const [plant, fault] of Object.entries({
+    'folder-without-sync': /undone by the cut|is neither version|cannot be finished/,
+    'code-without-sync': /is neither version|is not the tree that was checked/,
+  }))
+    it(`is found: ${plant}`, { timeout: 900_000 }, async (t) => {
+      const run = await CodeCutRun.create(t, { random: seeded(1), fileSystem: 'ext4', plant });
+      try {
+        while (run.cuts < MOST_CUTS && run.faults.length === 0) await run.release();
+      } catch (error) {
+        run.faults.push(String(error)); // what lies there is of no use any more
+      }
+      const found = run.faults;
+      console.log(`${plant}: ${run.summary()}: ${found[0]}`);
+      assert.ok(
+        found.some((text) => fault.test(text)),
+        found.slice(0, 3).join('; '),
+      );
+    });
 });
 
 describe('a planted fault of a checkpoint under load', () => {
