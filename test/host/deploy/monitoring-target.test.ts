@@ -40,7 +40,10 @@ describe('svc deploy init monitoring', () => {
     }
     assert.match(notes.join(), /set http\.demoToken/u);
     const guide = readFileSync(join(ownPackage().root, 'deploy/guide/monitor.md'), 'utf8');
-    assert.ok(guide.includes(`\`\`\`sh\n${next.join('\n')}\n\`\`\``), 'the guide has the same commands');
+    assert.ok(
+      guide.includes(`\nsvc deploy init monitoring\n${next.join('\n')}\n\`\`\``),
+      'the guide has the same commands',
+    );
     assert.equal((JSON.parse(fileOf(folder, 'dashboard.json')) as { readonly title: string }).title, 'svc');
   });
 
