@@ -139,7 +139,7 @@ describe('a change whose worker is killed between its effect and its answer', { 
   });
 
   it('has it there before a process or a connection ends, too: reload, restart, reconnect', async (t) => {
-    const host = await FaultyHost.start(t, { environment: PM2 });
+    const host = await FaultyHost.start(t, { environment: PM2, failpoints: DIES_OF_A_CHANGE });
     const status = async (): Promise<Shown> => (await host.api.get('/api/system/status')) as Shown;
     const { runtimeId } = await status();
     const cases: readonly (readonly [string, number, string | undefined])[] = [
@@ -148,8 +148,6 @@ describe('a change whose worker is killed between its effect and its answer', { 
       ['/api/endpoints/root/webhook:webhook~shop/reconnect', 200, undefined],
     ];
 
-    await host.life.kill();
-    await restart(host, DIES_OF_A_CHANGE);
     for (const [index, [path, code, type]] of cases.entries()) {
       const change: Change = { method: 'POST', path, body: {}, key: `k${index}` };
       const again = await askOverKill(host, change, DIES_OF_A_CHANGE);
@@ -168,11 +166,8 @@ describe('a change whose worker is killed between its effect and its answer', { 
   });
 
   it('has it there before the restart that a reload comes to', async (t) => {
-    const host = await FaultyHost.start(t, { environment: PM2 });
+    const host = await FaultyHost.start(t, { environment: PM2, failpoints: DIES_OF_A_CHANGE });
     const change: Change = { method: 'POST', path: '/api/system/reload?or-restart=1', body: {}, key: 'r' };
-
-    await host.life.kill();
-    await restart(host, DIES_OF_A_CHANGE);
     host.project.write('package-lock.json', '{"other":true}');
 
     const again = await askOverKill(host, change);
@@ -196,9 +191,7 @@ describe('a change whose worker is killed between its effect and its answer', { 
   });
 
   it('is free to be asked again where it was killed before anything was done', async (t) => {
-    const host = await FaultyHost.start(t);
-    await host.life.kill();
-    await restart(host, 'begun=kill');
+    const host = await FaultyHost.start(t, { failpoints: 'begun=kill' });
     const change: Change = { method: 'POST', path: '/api/system/reload', body: {}, key: 'r' };
     await assert.rejects(ask(host, change), 'the worker died under it');
     await host.life.ended;
