@@ -1,5 +1,6 @@
 // The tests on other versions of Node, each taken from npm's `node` package, with an installation of its own: the SQLite
-// binding belongs to one ABI. The tree is copied as git sees it, so that a file that is not committed is still tested.
+// binding belongs to one ABI. The tree is copied as git sees it, so that a file that is not committed is still tested. The first version
+// builds it; the others run the programs of this tree, if they are built, as those who install them do.
 //
 //   npm run matrix [-- --versions 20.19.0,24] [--suites unit,host] [--short] [--seconds N] [--summary FILE]
 //
@@ -12,7 +13,9 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rm
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ROOT } from './build/output.ts';
+import { DIST, ROOT } from './build/output.ts';
+import { fingerprint, isFresh } from './build/stamp.ts';
+import { prebuiltBinding } from './prebuilt.ts';
 
 interface Summary {
   readonly passed: number;
@@ -144,13 +147,12 @@ function install(version: string, limitMs: number): string | undefined {
   const node = ['npm', 'install', '--prefix', folder, '--no-audit', '--no-fund', '--loglevel=error', `node@${version}`];
   if (!timed(version, node, { cwd: folder })) return node.join(' ');
   copyTree(treeOf(version));
-  const steps: readonly (readonly string[])[] = [
-    ['npm', 'ci', '--no-audit', '--no-fund', '--loglevel=error'],
-    ['npm', 'run', '-s', 'build'],
-  ];
+  const steps: (readonly string[])[] = [['npm', 'ci', '--no-audit', '--no-fund', '--loglevel=error']];
+  if (version === versions[0] || !isFresh(fingerprint())) steps.push(['npm', 'run', '-s', 'build']);
+  else copyPrograms(treeOf(version));
+  const env = { ...environmentOf(version), ...prebuiltBinding(join(work, 'prebuilt')) };
   for (const step of steps)
-    if (!timed(version, step, { cwd: treeOf(version), env: environmentOf(version), timeout: limitMs }))
-      return step.join(' ');
+    if (!timed(version, step, { cwd: treeOf(version), env, timeout: limitMs })) return step.join(' ');
   writeFileSync(builtMark(version), '');
   return undefined;
 }
@@ -172,6 +174,11 @@ function copyTree(target: string): void {
     mkdirSync(dirname(join(target, name)), { recursive: true });
     cpSync(join(ROOT, name), join(target, name));
   }
+}
+
+function copyPrograms(target: string): void {
+  const isOfTests = (path: string): boolean => /^(test|\.compile-cache)$/u.test(path.slice(DIST.length + 1));
+  cpSync(DIST, join(target, 'dist'), { recursive: true, filter: (path) => !isOfTests(path) });
 }
 
 function timed(

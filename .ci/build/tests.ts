@@ -16,6 +16,7 @@ const STARTERS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'worker/database/sqlite/start-thread.ts': OUT,
     'worker/recovery/checkpoint/copy-database.ts': OUT,
+    'worker/recovery/checkpoint/check-beside.ts': OUT,
     'worker/recovery/checkpoint/make-running.ts': PROGRAMS,
     'worker/recovery/in-child.ts': PROGRAMS,
     'worker/runtime/loading/next-code.ts': PROGRAMS,
@@ -54,6 +55,7 @@ export async function buildTests(output: Output): Promise<void> {
       ...Object.fromEntries(names.map((name, index) => [name, files[index] ?? ''])),
       'writer-thread': join(ROOT, 'worker/database/sqlite/writer-thread.ts'),
       'copy-child': join(ROOT, 'worker/recovery/checkpoint/copy-child.ts'),
+      'check-thread': join(ROOT, 'worker/recovery/checkpoint/check-thread.ts'),
     },
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,

@@ -1,10 +1,12 @@
 // The built command `svc` as a process: what it prints and how it ends.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RuntimeStatus } from '../../shared/api/control.ts';
 import { identify, isAlive } from '../../shared/process/process-identity.ts';
 import { freePort } from './free-port.ts';
 import { CLI } from './process/built-svc.ts';
-import { lives } from './process/supervised.ts';
+import { ask, killIfThere, lives } from './process/supervised.ts';
 import {
   type Cleanup,
   type TemporaryProject,
@@ -85,6 +87,16 @@ export async function untilReady(url: string): Promise<void> {
   await until(async () => (await fetch(`${url}/pub/ready`)).ok, { what: 'the host to be ready' });
 }
 
+/** What the supervisor of a project tells of it, asked at its socket: a command would cost a process each time. */
+export const supervisorStatus = async ({ paths }: Pick<TemporaryProject, 'paths'>): Promise<RuntimeStatus> =>
+  (await ask(join(paths.stateDir, 'control.sock'), 'status')) as RuntimeStatus;
+
+/** The next worker, once it is ready. */
+export const untilReplaced = (project: Pick<TemporaryProject, 'paths'>, former: number): Promise<RuntimeStatus> =>
+  until(async () => [await supervisorStatus(project)].find(({ pid, ready }) => ready && pid !== former), {
+    what: 'the next worker',
+  });
+
 /** Kills by the identities that the project's own records name: a pid alone could be somebody else's by now. */
 async function endAll({ paths }: TemporaryProject): Promise<void> {
   const supervisor = read(paths.supervisorRecord)?.['supervisor'] as
@@ -93,13 +105,18 @@ async function endAll({ paths }: TemporaryProject): Promise<void> {
   const worker = read(paths.workerRecord) as { pid: number; start: string; boot: string } | undefined;
   for (const identity of [supervisor, worker]) {
     if (identity === undefined || !isAlive(identity)) continue;
-    process.kill(identity.pid, 'SIGKILL');
+    killIfThere(identity.pid);
     await until(() => !lives(identity.pid) || identify(identity.pid)?.start !== identity.start, {
       what: `the end of pid ${identity.pid}`,
     });
   }
 }
 
+/** A process that ends may take its record along. */
 function read(path: string): Readonly<Record<string, unknown>> | undefined {
-  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : undefined;
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
 }

@@ -52,6 +52,8 @@ const WATCHDOG_SECONDS = 15;
 const MESSAGE_CHARACTERS = 2_000;
 /** Part of the drain time that is reserved for reporting the result. */
 const LAST_STEPS_MS = 500;
+/** For the last lines on a pipe. On a busy machine the thread that writes them waits for its turn; only a reader that takes nothing costs all of it. */
+const LAST_LINES_MS = 2_000;
 
 /**
  * Resolves once the worker is up; the worker then runs until its end.
@@ -330,7 +332,11 @@ class Worker {
     else this.#capture?.keepToTheEnd();
     const lost = this.#log.flush();
     if (lost !== undefined) this.#link?.send({ type: 'log_lost', ...lost });
-    const last = Promise.all([this.#log.drained(), this.#control?.close()]);
-    void within(last, { ms: LAST_STEPS_MS / 5, late: undefined }).finally(() => this.#options.exit(code));
+    const linesMs = code === EXIT.forced ? LAST_STEPS_MS / 5 : LAST_LINES_MS;
+    const last = Promise.all([
+      within(this.#log.drained(), { ms: linesMs, late: undefined }),
+      within(Promise.resolve(this.#control?.close()), { ms: LAST_STEPS_MS / 5, late: undefined }),
+    ]);
+    void last.finally(() => this.#options.exit(code));
   }
 }

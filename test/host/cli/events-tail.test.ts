@@ -8,8 +8,19 @@ import { type CapturedContext, capturedContext } from '../../support/commands/cl
 import { EPOCH, eventLog, serveEvents } from '../../support/hosts/event-log.ts';
 import { until } from '../../support/until.ts';
 
-/** Of a person's own choice: given to no program of the tests. */
-const BLOCKED_PORT = 10_080;
+/** One that fetch refuses, and that nobody has: another run of the tests may have the first. */
+async function blockedPort(): Promise<number> {
+  for (const port of [10_080, 6_566, 6_679, 6_697, 4_190, 3_659]) {
+    const probe = createServer();
+    const isFree = await new Promise((resolve) =>
+      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true)),
+    );
+    if (!isFree) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
+  throw new Error('no port that fetch refuses is free');
+}
 
 const ids = (context: CapturedContext): string[] =>
   context.documents.map((document) => String((document as { id: unknown }).id));
@@ -64,7 +75,7 @@ describe('svc events tail', () => {
   it('follows a host at a port that fetch refuses', async (t) => {
     const log = eventLog(t);
     await log.emit(1);
-    const { url } = await serveEvents(t, log, { port: BLOCKED_PORT });
+    const { url } = await serveEvents(t, log, { port: await blockedPort() });
     const context = capturedContext(url, { json: true });
 
     await command.run(context, [], { after: `${EPOCH}.0`, follow: false });

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wr
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { lives } from '../../support/process/supervised.ts';
-import { portProject, startSvc, svc, untilReady } from '../../support/svc-command.ts';
+import { portProject, startSvc, svc, untilReady, untilReplaced } from '../../support/svc-command.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
@@ -54,19 +54,12 @@ describe('a daemon', { concurrency: 3 }, () => {
   });
 
   it('comes back after SIGKILL of its worker, and dies with its supervisor without leaving a port', async (t) => {
-    const { path, url } = await portProject(t);
-    const { body } = await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path }).then(({ stdout }) => ({
-      body: JSON.parse(stdout),
-    }));
+    const project = await portProject(t);
+    const { path, url } = project;
+    const body = JSON.parse((await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path })).stdout);
 
     process.kill(body.pid, 'SIGKILL');
-    await until(
-      async () => {
-        const { stdout, code } = await svc(['runtime', 'status', '--json'], { cwd: path });
-        return code === 0 && JSON.parse(stdout).pid !== body.pid;
-      },
-      { what: 'the next worker' },
-    );
+    await untilReplaced(project, body.pid);
     process.kill(body.supervisorPid, 'SIGKILL');
     await until(
       async () =>

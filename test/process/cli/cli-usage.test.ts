@@ -71,7 +71,20 @@ const WITH_DEFAULTS = `http: { port: "\${EMPTY:-18068}", token: "\${HTTP_TOKEN}"
 host: { name: "\${NAMED} \${EMPTY:-bot}" }
 `;
 
-describe('the command line', () => {
+describe('wrong usage', { concurrency: 3 }, () => {
+  for (const [line, expected] of USAGE_ERRORS)
+    it(`ends with 2, one line and the nearest valid word: svc ${line}`, async (t) => {
+      const project = temporaryProject(t);
+
+      const { code, stdout, stderr } = await svc(line.split(' '), { cwd: project.path });
+
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, expected);
+      assert.equal(stdout, '');
+    });
+});
+
+describe('the command line', { concurrency: 3 }, () => {
   it('prints the effective configuration as one that can be read again', async (t) => {
     const project = temporaryProject(t);
 
@@ -111,18 +124,6 @@ describe('the command line', () => {
       /^svc: the folder that this shell stands in was removed\n {5}cd into the project again[^\n]+\n$/,
     );
     assert.deepEqual([named.status, named.stdout], [3, 'nothing is running\n']);
-  });
-
-  it('answers wrong usage with 2, one line and the nearest valid word', async (t) => {
-    const project = temporaryProject(t);
-
-    for (const [line, expected] of USAGE_ERRORS) {
-      const { code, stdout, stderr } = await svc(line.split(' '), { cwd: project.path });
-
-      assert.equal(code, 2, `${line}: ${stderr}`);
-      assert.match(stderr, expected, line);
-      assert.equal(stdout, '', line);
-    }
   });
 
   it('takes what every command takes before it, too', async (t) => {
@@ -197,8 +198,8 @@ describe('the command line', () => {
   });
 
   it('lists exit codes and variables', async () => {
-    for (const code of [0, 1, 2, 3, 51, 75, 78, 130])
-      assert.match((await svc(['help', 'exit-codes'])).stdout, new RegExp(`^${code} `, 'm'));
+    const { stdout } = await svc(['help', 'exit-codes']);
+    for (const code of [0, 1, 2, 3, 51, 75, 78, 130]) assert.match(stdout, new RegExp(`^${code} `, 'm'));
     assert.match((await svc(['help', 'environment'])).stdout, /SVC_HTTP_TOKEN/);
   });
 

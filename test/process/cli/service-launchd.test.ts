@@ -44,7 +44,7 @@ async function mac(t: Cleanup): Promise<Mac> {
   };
 }
 
-describe('svc service on macOS', () => {
+describe('svc service on macOS', { concurrency: 3 }, () => {
   it('installs an agent that launchd understands, and starts nothing', async (t) => {
     const { run, plist, launchctl, label } = await mac(t);
 

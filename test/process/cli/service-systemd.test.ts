@@ -8,7 +8,7 @@ import { type StandIn, standIn } from '../../support/stand-in.ts';
 import { type Ended, portProject, svc } from '../../support/svc-command.ts';
 import type { Cleanup, TemporaryProject } from '../../support/temporary-project.ts';
 
-const LINUX = { skip: process.platform === 'linux' ? false : 'systemd is of Linux' };
+const LINUX = { concurrency: 3, skip: process.platform === 'linux' ? false : 'systemd is of Linux' };
 
 interface Machine {
   readonly project: TemporaryProject & { readonly port: number };

@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts';
 
 const noTerminal = spawnSync('script', ['--version']).status !== 0 && 'script, which makes terminals, is not there';
 
-describe('a daemon', () => {
+describe('a daemon', { concurrency: 3 }, () => {
   it('goes on when the terminal that it was started from hangs up', { skip: noTerminal }, async (t) => {
     const project = await portProject(t);
     // The shell ends with its terminal, as a window that is closed; everything that belongs to it gets SIGHUP.

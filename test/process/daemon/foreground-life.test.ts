@@ -313,6 +313,28 @@ describe('a host on /dev/null', { concurrency: 3 }, () => {
   });
 });
 
+/** Loaded before the program: what it writes to its stdout comes late, as where the machine is busy and the thread that writes waits for its turn. */
+const WRITES_LATE = `import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+const { write } = fs;
+fs.write = (descriptor, ...rest) => (descriptor === 1 ? void setTimeout(write, 300, descriptor, ...rest) : write(descriptor, ...rest));
+syncBuiltinESMExports();`;
+
+describe('a host on a pipe that takes its lines late', { concurrency: 3 }, () => {
+  it('ends once its last line is there', async (t) => {
+    const { project, up } = await own(t);
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(WRITES_LATE)}`;
+    const run = startSvc(START, { cwd: project.path, env: { NODE_OPTIONS } });
+    t.after(() => void run.child.kill('SIGKILL'));
+    await up();
+    run.child.kill('SIGTERM');
+
+    const { code, stdout } = await run.ended;
+    assert.equal(code, 0);
+    assert.match(stdout, /"msg":"worker stopped"\}\n$/);
+  });
+});
+
 describe('the project of a command', { concurrency: 3 }, () => {
   it('is the nearest folder above that holds svc.config.yml, or the one that is named', async (t) => {
     const { path } = await portProject(t);

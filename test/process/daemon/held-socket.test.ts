@@ -6,18 +6,21 @@ import { appendFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import type { ProjectPaths } from '../../../shared/files/paths.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type SteadyTally, sendSteadily } from '../../support/http/steady-requests.ts';
 import { lives } from '../../support/process/supervised.ts';
-import { CLI, portProject, svc } from '../../support/svc-command.ts';
+import { CLI, portProject, supervisorStatus, svc, untilReplaced } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 
-const PER_SECOND = 200;
-const BEFORE = 50;
+const PER_SECOND = 100;
+const MOST_OPEN = 100;
+const BEFORE = 20;
 const SOME = 20;
 
 interface Daemon {
   readonly path: string;
+  readonly paths: ProjectPaths;
   readonly url: string;
   readonly token: string;
   readonly pid: number;
@@ -42,14 +45,14 @@ async function daemon(
   keys: Readonly<Record<string, unknown>> = {},
 ): Promise<Daemon> {
   const options = { keys, plugins: { 'own.mjs': WAITING } };
-  const { path, url, token, port, read, write } = await portProject(t, options);
+  const { path, paths, url, token, port, read, write } = await portProject(t, options);
   const { code, stdout, stderr } = await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path, env });
   assert.equal(code, 0, stderr);
   const { pid, supervisorPid } = JSON.parse(stdout);
   const move = (to: number): void =>
     write('svc.config.yml', read('svc.config.yml').replace(/port: \d+/, `port: ${to}`));
   const log = (): string => read('.svc/runtime.log');
-  return { path, url, token, port, pid, supervisorPid, log, move, write };
+  return { path, paths, url, token, port, pid, supervisorPid, log, move, write };
 }
 
 async function status(path: string) {
@@ -58,19 +61,13 @@ async function status(path: string) {
 
 /** Requests go on while the worker is replaced, until the next one has answered some. */
 async function throughout(
-  { path, url, pid }: Daemon,
+  { paths, url, pid }: Daemon,
   replace: () => Promise<unknown>,
-  requests = sendSteadily(`${url}/pub/health`, PER_SECOND),
+  requests = sendSteadily(`${url}/pub/health`, PER_SECOND, { mostOpen: MOST_OPEN }),
 ): Promise<SteadyTally> {
   await until(() => requests.answered() > BEFORE, { what: 'answers of the first worker' });
   await replace();
-  await until(
-    async () => {
-      const now = await status(path);
-      return now.ready === true && now.pid !== pid;
-    },
-    { everyMs: 200, what: 'the next worker' },
-  );
+  await untilReplaced({ paths }, pid);
   const so = requests.answered();
   await until(() => requests.answered() > so + BEFORE, { what: 'answers of the next worker' });
   return requests.end();
@@ -86,7 +83,7 @@ describe('the listening socket', () => {
   it('refuses nobody while a killed worker is replaced', async (t) => {
     const host = await daemon(t);
 
-    const requests = sendSteadily(`${host.url}/pub/health`, PER_SECOND);
+    const requests = sendSteadily(`${host.url}/pub/health`, PER_SECOND, { mostOpen: MOST_OPEN });
     let sent = 0;
 
     const kill = async (): Promise<void> => {
@@ -132,7 +129,7 @@ describe('the listening socket', () => {
     const tally = await throughout(
       host,
       () => svc(['runtime', 'restart'], { cwd: host.path }),
-      sendSteadily(`${host.url}/api/chat/say`, PER_SECOND, { method: 'POST', headers, body }),
+      sendSteadily(`${host.url}/api/chat/say`, PER_SECOND, { method: 'POST', headers, body, mostOpen: MOST_OPEN }),
     );
 
     // Who connects and is slow with its request finds a host that stops: see test/host/http/drain.test.ts.
@@ -188,7 +185,7 @@ describe('the listening socket', () => {
 
     process.kill(host.pid, 'SIGKILL');
 
-    await until(async () => (await status(host.path)).state === 'failed', { everyMs: 200, what: 'failed' });
+    await until(async () => (await supervisorStatus(host)).state === 'failed', { what: 'failed' });
     await assert.rejects(fetch(`${host.url}/pub/health`), isRefused);
     assert.equal((await status(host.path)).socket, null);
   });
@@ -246,10 +243,10 @@ describe('the listening socket', () => {
 
     const now = await until(
       async () => {
-        const found = await status(project.path);
-        return found.ready === true ? found : undefined;
+        const ready = await fetch(`http://127.0.0.1:${port}/pub/ready`);
+        return ready.ok ? status(project.path) : undefined;
       },
-      { everyMs: 200, what: 'the worker' },
+      { everyMs: 50, what: 'the worker' },
     );
 
     assert.deepEqual([now.socket, now.address.port, now.pid], ['inherited', port, child.pid]);

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { portProject, startSvc, svc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 
-describe('a worker under PM2', () => {
+describe('a worker under PM2', { concurrency: 2 }, () => {
   it('is stopped by PM2 alone, and is the only one', async (t) => {
     const project = await portProject(t);
     const host = startSvc(['runtime', 'start', '--mode', 'production', '--no-watch'], {

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { ToldExit } from '../../../shared/api/control.ts';
-import { portProject, startSvc, svc } from '../../support/svc-command.ts';
+import { lives } from '../../support/process/supervised.ts';
+import { portProject, startSvc, supervisorStatus, svc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 
 interface LedgerRow {
@@ -22,11 +23,12 @@ interface Status {
 }
 
 async function project(t: TestContext) {
-  const { path, url, token, write } = await portProject(t);
+  const { path, paths, url, token, write } = await portProject(t);
   const status = async (): Promise<Status> =>
     JSON.parse((await svc(['runtime', 'status', '--json'], { cwd: path })).stdout);
   return {
     path,
+    paths,
     url,
     write,
     status,
@@ -86,8 +88,11 @@ describe('a daemon that follows a worker in the foreground', { concurrency: 3 },
     const { path, daemonRuns, foregroundEndsBy, ledger } = await project(t);
     await daemonRuns();
     const { stdout } = await svc(['runtime', 'start', '--daemon', '--json'], { cwd: path });
-    process.kill(JSON.parse(stdout).supervisorPid, 'SIGKILL');
-    await until(async () => (await svc(['runtime', 'status'], { cwd: path })).code === 3, { what: 'its end' });
+    const { supervisorPid, pid } = JSON.parse(stdout);
+    process.kill(supervisorPid, 'SIGKILL');
+    await until(() => !lives(supervisorPid) && !lives(pid), { what: 'the end of both' });
+    const isOver = async () => (await svc(['runtime', 'status'], { cwd: path })).code === 3;
+    await until(isOver, { what: 'status to tell it', everyMs: 100 });
     await foregroundEndsBy('SIGTERM');
 
     assert.equal((await svc(['runtime', 'start', '--daemon'], { cwd: path })).code, 0);
@@ -98,13 +103,13 @@ describe('a daemon that follows a worker in the foreground', { concurrency: 3 },
 
 describe('a worker that ended before it held the state', { concurrency: 3 }, () => {
   it('leaves no end in the ledger: that of the one before it is told as it was', async (t) => {
-    const { path, write, status, ledger } = await project(t);
+    const { path, paths, write, status, ledger } = await project(t);
     const good = readFileSync(join(path, 'svc.config.yml'), 'utf8');
     await svc(['runtime', 'start', '--daemon'], { cwd: path });
     const { runtimeId: killed, pid } = await status();
     write('svc.config.yml', 'nonsense: true\n');
     process.kill(pid, 'SIGKILL');
-    await until(async () => (await status()).state === 'failed', {
+    await until(async () => (await supervisorStatus({ paths })).state === 'failed', {
       what: 'the refused configuration',
     });
     write('svc.config.yml', good);

@@ -6,7 +6,7 @@ import { before, describe, it } from 'node:test';
 import { WITHOUT_SETPRIV } from '../../support/owners/without-setpriv.ts';
 import { bundlePrograms } from '../../support/process/bundle.ts';
 import { fixtureProgram } from '../../support/process/fixture-programs.ts';
-import { hasBlocked, lives, startSupervisor } from '../../support/process/supervised.ts';
+import { hasBlocked, killIfThere, lives, startSupervisor } from '../../support/process/supervised.ts';
 import { portProject, startSvc, svc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 
@@ -56,7 +56,7 @@ describe('a worker whose supervisor was killed', { concurrency: 2 }, () => {
         worker: programs.get(worker) ?? '',
       });
       const { pid } = await run.state('running');
-      t.after(() => lives(pid ?? 0) && process.kill(pid ?? 0, 'SIGKILL'));
+      t.after(() => killIfThere(pid ?? 0));
       if (worker === WORKERS[1]) await hasBlocked(run);
 
       await endsWith(run.child.pid ?? 0, pid ?? 0);

@@ -6,7 +6,7 @@ import { before, describe, it, type TestContext } from 'node:test';
 import { sendSteadily } from '../../support/http/steady-requests.ts';
 import { bundlePrograms } from '../../support/process/bundle.ts';
 import { ask, lives, startSupervisor } from '../../support/process/supervised.ts';
-import { portProject, svc } from '../../support/svc-command.ts';
+import { portProject, supervisorStatus, svc, untilReplaced } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 
 const WORKER = new URL('../../../dist/worker.js', import.meta.url).pathname;
@@ -32,11 +32,11 @@ async function daemon(t: TestContext): Promise<{ project: Project; started: { pi
   return { project, started: body };
 }
 
-describe('a daemon that is replaced', () => {
+describe('a daemon that is replaced', { concurrency: 2 }, () => {
   it('refuses and cuts nobody, and hands lock, socket, budget and history to the new one', async (t) => {
     const { project, started } = await daemon(t);
-    const requests = sendSteadily(`${project.url}/pub/health`, 200);
-    await until(() => requests.answered() > 50, { what: 'answers of the first worker' });
+    const requests = sendSteadily(`${project.url}/pub/health`, 100, { mostOpen: 100 });
+    await until(() => requests.answered() > 20, { what: 'answers of the first worker' });
 
     const restarted = await json(project, 'restart', '--daemon');
 
@@ -44,7 +44,7 @@ describe('a daemon that is replaced', () => {
     assert.notEqual(restarted.body.supervisorPid, started.supervisorPid);
     await until(() => !lives(started.supervisorPid), { what: 'the end of the former supervisor' });
     const so = requests.answered();
-    await until(() => requests.answered() > so + 50, { what: 'answers of the next worker' });
+    await until(() => requests.answered() > so + 20, { what: 'answers of the next worker' });
     const { sent, answered, refused, cut, others } = await requests.end();
     assert.deepEqual({ refused, cut, others, answered }, { refused: 0, cut: 0, others: [], answered: sent });
     const { body } = await json(project, 'status');
@@ -66,13 +66,7 @@ describe('a daemon that is replaced', () => {
 
     assert.deepEqual([first.code, second.code], [0, 0]);
     process.kill(second.body.pid, 'SIGKILL');
-    await until(
-      async () => {
-        const { body } = await json(project, 'status');
-        return body.ready && body.pid !== second.body.pid;
-      },
-      { what: 'the next worker' },
-    );
+    await untilReplaced(project, second.body.pid);
   });
 
   it('of an older version works with a newer worker and command, says that it should be renewed, and is', async (t) => {
@@ -124,8 +118,8 @@ describe('a daemon that is replaced', () => {
 
     await until(
       async () => {
-        const { body } = await json(project, 'status');
-        return body.ready && body.pid !== started.pid && body.supervisorPid === started.supervisorPid;
+        const { ready, pid, supervisorPid } = await supervisorStatus(project);
+        return ready && pid !== started.pid && supervisorPid === started.supervisorPid;
       },
       { what: 'the next worker of the same supervisor' },
     );

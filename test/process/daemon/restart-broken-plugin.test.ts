@@ -45,10 +45,10 @@ async function daemon(t: TestContext, plugin = GOOD) {
   };
 }
 
-const isUp = (run: Awaited<ReturnType<typeof daemon>>['run']): Promise<string> =>
+const isUp = ({ control }: Pick<Awaited<ReturnType<typeof daemon>>, 'control'>): Promise<string> =>
   until(
     async () => {
-      const { runtimeId, state } = (await run('status')).body;
+      const { runtimeId, state } = (await control('status')) as RuntimeStatus;
       return state === 'running' && runtimeId;
     },
     { what: 'the worker to be up' },
@@ -119,9 +119,9 @@ describe('runtime restart', { concurrency: 3 }, () => {
   });
 
   it('does as it is asked where nothing serves that could be lost', async (t) => {
-    const { run } = await daemon(t, BROKEN);
+    const { run, control } = await daemon(t, BROKEN);
     const started = await run('start', '--daemon', '--timeout', '1');
-    const before = await isUp(run);
+    const before = await isUp({ control });
 
     const { code } = await run('restart', '--timeout', '1');
 
@@ -163,9 +163,9 @@ describe('what else would end in a restart', { concurrency: 3 }, () => {
   });
 
   it('takes in a plugin that was mended after a first assembly that failed: runtime reload --or-restart', async (t) => {
-    const { run, post, change } = await daemon(t, BROKEN);
+    const { run, control, post, change } = await daemon(t, BROKEN);
     await run('start', '--daemon', '--timeout', '1');
-    const before = await isUp(run);
+    const before = await isUp({ control });
     change(GOOD);
 
     const refused = await run('reload');
@@ -182,7 +182,7 @@ describe('what else would end in a restart', { concurrency: 3 }, () => {
   it('tells a refused reload before it is answered: the status after it has no former reason', async (t) => {
     const { run, configure, control } = await daemon(t, BROKEN);
     await run('start', '--daemon', '--timeout', '1');
-    await isUp(run);
+    await isUp({ control });
 
     for (const key of ['first_fault', 'second_fault', 'third_fault']) {
       configure(`${key}: 1\n`);
@@ -193,9 +193,9 @@ describe('what else would end in a restart', { concurrency: 3 }, () => {
   });
 
   it('ends no worker, though it serves nothing, where the next one would end with 78', async (t) => {
-    const { run, change } = await daemon(t, BROKEN);
+    const { run, control, change } = await daemon(t, BROKEN);
     await run('start', '--daemon', '--timeout', '1');
-    const before = await isUp(run);
+    const before = await isUp({ control });
     change(WITH_KEY);
 
     const { code, body } = await run('reload', '--or-restart');

@@ -9,7 +9,7 @@ import { WITHOUT_SETPRIV } from '../../support/owners/without-setpriv.ts';
 import { deadSocket } from '../../support/process/dead-socket.ts';
 import { fixtureNames } from '../../support/process/fixture-programs.ts';
 import { overWorkers } from '../../support/process/fixture-workers.ts';
-import { hasBlocked, lives } from '../../support/process/supervised.ts';
+import { hasBlocked, killIfThere, lives } from '../../support/process/supervised.ts';
 import { assertReplays } from '../../support/process/trace.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
@@ -231,7 +231,7 @@ describe('the supervisor and its own end', { concurrency: 3 }, () => {
     const project = temporaryProject(t);
     const first = supervise(t, 'ignores-disconnect', { project, environment: WITHOUT_SETPRIV });
     const { pid } = await first.state('running');
-    t.after(() => lives(pid ?? 0) && process.kill(pid ?? 0, 'SIGKILL'));
+    t.after(() => killIfThere(pid ?? 0));
     const orphan = JSON.parse(project.read('.svc/supervisor.json')).worker;
     assert.equal(orphan.pid, pid);
     first.child.kill('SIGKILL');

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { portProject, startSvc, svc } from '../../support/svc-command.ts';
+import { portProject, startSvc, supervisorStatus, svc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 
 const random = (): string => `planted${randomBytes(16).toString('hex')}`;
@@ -68,14 +68,12 @@ async function rawHost(t: TestContext, supervisor: Readonly<Record<string, unkno
     run,
     does: (what: string) => writeFileSync(join(project.path, 'do'), what),
     /** Its status once the first worker has ended and the next one is there. */
-    replaced: () =>
-      until(
-        async () => {
-          const { stdout } = await run('status', '--json');
-          return JSON.parse(stdout).exits.length > 0 && JSON.parse(stdout).ready ? stdout : undefined;
-        },
-        { what: 'the next worker' },
-      ),
+    async replaced(): Promise<string> {
+      await until(async () => [await supervisorStatus(project)].find(({ exits, ready }) => exits.length > 0 && ready), {
+        what: 'the next worker',
+      });
+      return (await run('status', '--json')).stdout;
+    },
   };
 }
 

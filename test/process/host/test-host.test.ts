@@ -144,7 +144,7 @@ describe('options of a test host', () => {
     });
 });
 
-describe('a harness that leaves its host behind', () => {
+describe('a harness that leaves its host behind', { concurrency: 2 }, () => {
   const ENDS: readonly (readonly [how: string, last: string])[] = [
     ['is killed', "process.kill(process.pid, 'SIGKILL');"],
     ['exits', 'process.exit(1);'],

@@ -16,7 +16,7 @@ export default definePlugin({ name: 'own', setup(p) {
   p.command('code', { summary: 'Takes a code', args: { code: t.string({ pattern: '^(a+)+$' }) } }, () => 'taken');
   p.on('message', { name: 'letters', text: /^(a+)+$/ }, () => 'letters');
   p.on('message', { name: 'all', order: 'after' }, async (ctx, { text }) => {
-    if (text === 'spin') for (;;);
+    if (text === 'spin') for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20); // as a loop holds it
     if (text === 'die') process.kill(process.pid, 'SIGKILL');
     if (text === 'wait') while (!existsSync('open')) await pause(10);
     return 'heard ' + text.slice(0, 8);

@@ -26,7 +26,7 @@ import { Sqlite } from '../../../shared/sqlite.ts';
 import { fillDisk, smallDisk, smallDiskMissing } from '../../support/disk/small-disk.ts';
 import { WebhookPlatform } from '../../support/fake-platforms/webhook-platform.ts';
 import { foregroundArgs } from '../../support/process/built-svc.ts';
-import { portProject, startSvc, svc } from '../../support/svc-command.ts';
+import { portProject, startSvc, supervisorStatus, svc } from '../../support/svc-command.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
@@ -94,7 +94,7 @@ async function readiness({ url, token }: { url: string; token: string }): Promis
 async function daemon(t: Cleanup) {
   const { project, file, deliver, lost } = await hooked(t);
   const run = (...words: string[]) => svc(words, { cwd: project.path });
-  const status = async () => JSON.parse((await run('runtime', 'status', '--json')).stdout);
+  const status = () => supervisorStatus(project);
 
   const started = await run('runtime', 'start', '--daemon', '--json');
   assert.equal(started.code, 0, started.stderr);
@@ -108,6 +108,7 @@ async function daemon(t: Cleanup) {
     /** SIGKILL, in the middle of whatever it does; `first` is done while it stands still. */
     async kill(first: () => void = () => {}): Promise<void> {
       const { pid } = await status();
+      assert.ok(pid !== null);
       process.kill(pid, 'SIGSTOP');
       first();
       process.kill(pid, 'SIGKILL');

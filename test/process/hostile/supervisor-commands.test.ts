@@ -7,7 +7,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { identify } from '../../../shared/process/process-identity.ts';
 import { smallDiskMissing } from '../../support/disk/small-disk.ts';
 import { OTHER_USER, otherUserMissing } from '../../support/owners/other-user.ts';
-import { ask, lives } from '../../support/process/supervised.ts';
+import { ask, killIfThere, lives } from '../../support/process/supervised.ts';
 import { type Ended, portProject, startSvc, svc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 
@@ -135,7 +135,7 @@ describe('runtime stop over a host that does not answer', { skip: missing, concu
   it('answers restart and status within their limits, with what is known', async (t) => {
     const host = await daemon(t);
     process.kill(host.supervisorPid, 'SIGSTOP');
-    t.after(() => lives(host.supervisorPid) && process.kill(host.supervisorPid, 'SIGCONT'));
+    t.after(() => killIfThere(host.supervisorPid, 'SIGCONT'));
 
     const [status, restart] = await Promise.all([host.run('status'), host.run('restart', '--timeout', '5')]);
 

@@ -8,7 +8,7 @@ import { CLI, type Ended, portProject, svc } from '../../support/svc-command.ts'
 import type { Cleanup, TemporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
-const NEEDS = { skip: namespaceMissing() };
+const NEEDS = { concurrency: 3, skip: namespaceMissing() };
 /** Whether this Node can make way for a shell. */
 const MAKES_WAY = 'execve' in process;
 

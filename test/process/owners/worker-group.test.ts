@@ -10,7 +10,7 @@ import { supervisedBy } from '../../../supervisor/workers/process-group.ts';
 import { WITHOUT_SETPRIV } from '../../support/owners/without-setpriv.ts';
 import { overWorkers } from '../../support/process/fixture-workers.ts';
 import { lateGroupKill } from '../../support/process/late-group-kill.ts';
-import { lives, type Supervised } from '../../support/process/supervised.ts';
+import { killIfThere, lives, type Supervised } from '../../support/process/supervised.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
@@ -48,7 +48,7 @@ const firstLine = (run: Supervised, name: string): string | undefined =>
 /** The first worker's, once that has come as far as it comes. */
 async function grandchildOf(t: TestContext, run: Supervised): Promise<number> {
   const pid = Number(await until(() => firstLine(run, 'grandchildren'), { what: 'the grandchild' }));
-  t.after(() => lives(pid) && process.kill(pid, 'SIGKILL'));
+  t.after(() => killIfThere(pid));
   return pid;
 }
 
@@ -123,7 +123,7 @@ describe('a worker that outlived its supervisor and hears no SIGTERM', () => {
     const first = supervise(t, 'ignores-every-end', { project, environment: WITHOUT_SETPRIV });
     const { pid } = await first.state('running');
     const left = [pid ?? 0, Number(project.read('grandchild'))];
-    t.after(() => left.filter(lives).forEach((each) => process.kill(each, 'SIGKILL')));
+    t.after(() => left.forEach((each) => killIfThere(each)));
     first.child.kill('SIGKILL');
     await first.ended;
     assert.deepEqual(left.map(lives), [true, true]);
@@ -146,7 +146,7 @@ async function leaverOf(t: TestContext, environment: Readonly<Record<string, str
     env: { PATH: process.env['PATH'], ...environment },
   });
   const left = Number(String((await once(leader.stdout, 'data'))[0]));
-  t.after(() => lives(left) && process.kill(left, 'SIGKILL'));
+  t.after(() => killIfThere(left));
   const worker = identify(leader.pid ?? 0);
   leader.stdin.end();
   await once(leader, 'exit');

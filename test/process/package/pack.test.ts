@@ -1,6 +1,7 @@
 // The packed package, installed in another folder as an operator would: the command, a plugin's imports, types and tests, the schema. Install scripts
-// run as in a project of `svc init`, where that of better-sqlite3 alone may: the binding is fetched or built (one to two minutes). Where neither can be
-// had the one of this repository is copied into its place, but not where SVC_REQUIRE_REGISTRY=1 says that a registry answers.
+// run as in a project of `svc init`, where that of better-sqlite3 alone may: it takes the binding from an archive of the one of this repository, which
+// `npm ci` has compiled in one to two minutes. Where it cannot be run the binding is copied into its place, but not where SVC_REQUIRE_REGISTRY=1 says
+// that a registry answers.
 import assert from 'node:assert/strict';
 import {
   cpSync,
@@ -17,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { prebuiltBinding } from '../../../.ci/prebuilt.ts';
 import { type Ran, runProgram } from '../../support/process/run-program.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
@@ -111,8 +113,14 @@ describe('the packed package', () => {
     const packed = await runProgram('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], REPOSITORY);
     assert.equal(packed.code, 0, packed.stderr);
     const tarball = join(folder, packed.stdout.trim().split('\n').at(-1) ?? '');
+    const prebuilt = prebuiltBinding(join(folder, 'prebuilt'));
     const install = (...more: string[]): Promise<Ran> =>
-      runProgram('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', ...more, tarball], project);
+      runProgram(
+        'npm',
+        ['install', '--prefer-offline', '--no-audit', '--no-fund', ...more, tarball],
+        project,
+        prebuilt,
+      );
     const asOperator = await install();
     if (asOperator.code === 0) return;
     // biome-ignore lint/style/noProcessEnv: a switch of the test run

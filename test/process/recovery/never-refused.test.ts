@@ -45,7 +45,7 @@ describe('the held socket refuses nobody', () => {
       const port = await freePort();
       const run = supervise(t, 'serves-http', { settings: { port, ...settings } });
       await run.state('running');
-      const requests = sendSteadily(`http://127.0.0.1:${port}/`, PER_SECOND);
+      const requests = sendSteadily(`http://127.0.0.1:${port}/`, PER_SECOND, { mostOpen: PER_SECOND });
       const more = (): Promise<unknown> => {
         const so = requests.answered();
         return until(() => requests.answered() > so + SOME, { what: 'answers' });

@@ -7,14 +7,12 @@ import { setImmediate } from 'node:timers/promises';
 import { isStopped } from '../../../shared/process/process-identity.ts';
 import { sendSteadily } from '../../support/http/steady-requests.ts';
 import { lives } from '../../support/process/supervised.ts';
-import { portProject, svc } from '../../support/svc-command.ts';
+import { portProject, supervisorStatus, svc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 
 type Project = Awaited<ReturnType<typeof portProject>>;
 
-async function status(project: Project) {
-  return JSON.parse((await svc(['runtime', 'status', '--json'], { cwd: project.path })).stdout);
-}
+const status = supervisorStatus;
 
 interface Pair {
   readonly worker: number;
@@ -32,7 +30,7 @@ async function pair(project: Project): Promise<Pair> {
   );
   const lines = project.read('.svc/runtime.log').trimEnd().split('\n');
   const spare = lines.map((line) => JSON.parse(line)).findLast(({ msg }) => msg === 'spare worker ready');
-  return { worker: now.pid, spare: spare.pid, supervisor: now.supervisorPid };
+  return { worker: now.pid ?? 0, spare: spare.pid, supervisor: now.supervisorPid ?? 0 };
 }
 
 async function daemon(t: TestContext, keys: Readonly<Record<string, unknown>> = {}): Promise<Project & Pair> {
@@ -76,7 +74,7 @@ const isInPlace = (host: Project & Pair): Promise<unknown> =>
     what: 'the spare in its place',
   });
 
-describe('a spare worker', () => {
+describe('a spare worker', { concurrency: 3 }, () => {
   it('takes up nothing while the killed one is not reaped, however long that takes', async (t) => {
     const host = await daemon(t);
     process.kill(host.supervisor, 'SIGSTOP'); // nobody else reaps it
@@ -113,7 +111,7 @@ describe('a spare worker', () => {
     const host = await daemon(t);
     const stores = (pid: number) => openFiles(pid).filter((file) => /\.sqlite|writer\.lock/.test(file));
     const before = { worker: stores(host.worker).length > 0, spare: stores(host.spare) };
-    const requests = sendSteadily(`${host.url}/pub/health`, 100);
+    const requests = sendSteadily(`${host.url}/pub/health`, 100, { mostOpen: 100 });
     await until(() => requests.answered() > 20, { what: 'answers' });
 
     process.kill(host.worker, 'SIGKILL');

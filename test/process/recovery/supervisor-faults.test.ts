@@ -11,7 +11,7 @@ import { limitFiles } from '../../support/disk/limit-files.ts';
 import { removeLive } from '../../support/disk/remove-live.ts';
 import { freePort } from '../../support/free-port.ts';
 import { overWorkers } from '../../support/process/fixture-workers.ts';
-import { lives, type Supervised } from '../../support/process/supervised.ts';
+import { killIfThere, lives, type Supervised } from '../../support/process/supervised.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
@@ -141,7 +141,7 @@ describe('the supervisor killed', () => {
     const first = supervise(t, 'grandchild-holds-port', { project, settings: { port } });
     await first.state('running');
     const grandchild = Number(project.read('grandchild'));
-    t.after(() => lives(grandchild) && process.kill(grandchild, 'SIGKILL'));
+    t.after(() => killIfThere(grandchild));
     first.child.kill('SIGKILL');
     await first.ended;
 
@@ -207,7 +207,7 @@ describe('the supervisor and the rest of the machine', () => {
       const run = supervise(t, 'grandchild-holds-port', { settings: { port } });
       const status = await run.state('running');
       const grandchild = Number(run.project.read('grandchild'));
-      t.after(() => lives(grandchild) && process.kill(grandchild, 'SIGKILL'));
+      t.after(() => killIfThere(grandchild));
 
       end(status, run);
       const { reason, exits, socket } = await run.state('failed');

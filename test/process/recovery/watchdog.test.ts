@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { writeReport } from '../../../shared/log/report-folder.ts';
-import { portProject, startSvc, svc } from '../../support/svc-command.ts';
+import { portProject, startSvc, supervisorStatus, svc } from '../../support/svc-command.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
@@ -65,13 +65,10 @@ async function silentHost(t: TestContext, watchdogSeconds = WATCHDOG_SECONDS) {
     pid: Number(pid),
     block: (kind: string) => writeFileSync(join(project.path, 'block'), kind),
     replaced: () =>
-      until(
-        async () => {
-          const now = await status();
-          return now.exits.length > 0 && now.ready ? now : undefined;
-        },
-        { what: 'the next worker', everyMs: 100 },
-      ),
+      until(async () => [await supervisorStatus(project)].find(({ exits, ready }) => exits.length > 0 && ready), {
+        what: 'the next worker',
+        everyMs: 50,
+      }),
     /** On the first worker; a busy machine may leave one on the next worker, too. */
     reports: () =>
       readdirSync(project.paths.reportsDir)
@@ -104,7 +101,7 @@ describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
     host.block('loop');
     const { exits } = await host.replaced();
 
-    assert.equal(exits[0].detail, `no heartbeat for ${WATCHDOG_SECONDS * 1_000} ms`);
+    assert.equal(exits[0]?.detail, `no heartbeat for ${WATCHDOG_SECONDS * 1_000} ms`);
     const [report, ...others] = host.reports();
     assert.equal(others.length, 0);
     assert.match(report?.name ?? '', /^hung-/);
@@ -149,7 +146,7 @@ describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
     host.block('throw');
     const { exits } = await host.replaced();
 
-    assert.equal(exits[0].detail, 'uncaughtException: thrown with [secret]');
+    assert.equal(exits[0]?.detail, 'uncaughtException: thrown with [secret]');
     assertNoSecret(host.project.paths.stateDir);
   });
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { isAlive } from '../../../shared/process/process-identity.ts';
 import { HostApi } from '../../kits/crash/kit/host-api.ts';
+import { killIfThere } from '../process/supervised.ts';
 import { type Ended, portProject, svc } from '../svc-command.ts';
 import { until } from '../until.ts';
 
@@ -15,7 +16,7 @@ export default definePlugin({ name: 'acts', setup(p) {
   p.on('message', {}, async (_ctx, { text }) => {
     appendFileSync('begun', text + '\\n');
     const kind = existsSync('calm') ? 'say' : text.split(' ')[0];
-    if (kind === 'hang') for (;;);
+    if (kind === 'hang') for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20); // as a loop holds it
     if (kind === 'die') throw giveUp('no');
     if (kind === 'wait') throw retryLater('not now', { afterMs: 3_600_000 });
     if (kind === 'slow') while (!existsSync('go')) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -46,7 +47,7 @@ export async function actingHost(t: TestContext, supervisor: Readonly<Record<str
     /** No word to anybody. */
     async die(): Promise<void> {
       const processes = [host.supervisor(), host.worker()];
-      for (const { pid } of processes) process.kill(pid, 'SIGKILL');
+      for (const { pid } of processes) killIfThere(pid); // the kernel may end the worker with its supervisor
       await until(() => processes.every((one) => !isAlive(one)), { what: 'their ends' });
     },
     /** `slow 1` is said by the person `slow`; a lane each. The answer may not come. */

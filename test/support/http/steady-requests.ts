@@ -37,7 +37,16 @@ export interface SteadyRequest extends Pick<RequestOptions, 'method' | 'headers'
   readonly body: () => string;
 }
 
-export function sendSteadily(url: string, perSecond: number, what?: SteadyRequest): SteadyRequests {
+export interface SteadyRequestOptions extends Partial<SteadyRequest> {
+  /** No more than so many at a time, so that a machine with others to serve gets through with them. Default: as many as are due. */
+  readonly mostOpen?: number;
+}
+
+export function sendSteadily(
+  url: string,
+  perSecond: number,
+  { mostOpen = Number.POSITIVE_INFINITY, ...what }: SteadyRequestOptions = {},
+): SteadyRequests {
   const none = { sent: 0, answered: 0, refused: 0, cut: 0 };
   const tally: Counts = { ...none, lastCut: 0, waitsMs: [], others: [], refusedOnes: [] };
   const open = new Set<Promise<void>>();
@@ -48,9 +57,8 @@ export function sendSteadily(url: string, perSecond: number, what?: SteadyReques
   const startedAt = performance.now();
   const timer = setInterval(() => {
     // A timer of a busy machine comes late: what is due is sent then.
-    for (const due = ((performance.now() - startedAt) / 1_000) * perSecond; tally.sent < due; tally.sent += 1) {
-      sendAt(performance.now());
-    }
+    const due = ((performance.now() - startedAt) / 1_000) * perSecond;
+    for (; tally.sent < due && open.size < mostOpen; tally.sent += 1) sendAt(performance.now());
   }, 1_000 / perSecond);
   return {
     answered: () => tally.answered,

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
+import { parse, stringify } from 'yaml';
 import { type Ended, portProject, startProgram } from '../svc-command.ts';
 import type { Cleanup, TemporaryProject } from '../temporary-project.ts';
 
@@ -71,11 +72,15 @@ export interface ReleasedOptions {
   readonly b: string;
   /** The svc of B has a migration more, which breaks: the svc of A opens no database that has it. */
   readonly breaksSchema?: boolean;
+  /** Scripts of npm in B. */
+  readonly scripts?: Readonly<Record<string, string>>;
+  /** Secrets of the host by variable: each is a token of its own. */
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 
 export async function releasedProject(
   t: Cleanup,
-  { b, breaksSchema = false }: ReleasedOptions,
+  { b, breaksSchema = false, scripts = {}, secrets = {} }: ReleasedOptions,
 ): Promise<ReleasedProject> {
   const { url, ...project } = await portProject(t, {
     keys: {
@@ -86,46 +91,24 @@ export async function releasedProject(
       },
       release: { readySeconds: 60 },
     },
-    env: { SHOP_SECRET: SECRET },
+    env: { SHOP_SECRET: SECRET, ...secrets },
   });
+  addTokens(project, Object.keys(secrets));
   const { path } = project;
   const home = mkdtempSync(join(tmpdir(), 'svc-home-')); // npm writes logs there
   t.after(() => rmSync(home, { recursive: true, force: true }));
-  installable(join(path, 'vendor', 'svc'));
-  mkdirSync(join(path, 'data'));
-  project.write(
-    'package.json',
-    JSON.stringify({ name: 'shop', version: '1.0.0', dependencies: { svc: 'file:vendor/svc' } }),
-  );
-  project.write('.gitignore', '.compile-cache/\n/node_modules/\n/.svc/\n/data/\n.env\n');
-  project.write('book.mjs', plugin('A'));
-  const run = (program: string, ...args: readonly string[]): string =>
-    execFileSync(program, args, {
-      cwd: path,
-      env: { PATH: process.env['PATH'], HOME: home, GIT_CONFIG_NOSYSTEM: '1', npm_config_update_notifier: 'false' },
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }).trim();
-  const git = (...args: readonly string[]): string =>
-    run('git', '-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args);
-  run('npm', 'install', '--offline', '--no-audit', '--no-fund');
-  git('init', '-q', '-b', 'main');
-  const commit = (text: string): string => {
-    git('add', '-A');
-    git('commit', '-q', '-m', text);
-    return git('rev-parse', 'HEAD');
-  };
-  const first = commit('A');
+  const git = gitIn(path, home);
+  cpSync(template(), path, { recursive: true, verbatimSymlinks: true });
+  const first = commit(git, 'A');
+  // As npm would write it: B has the packages of A.
+  for (const name of ['package.json', 'package-lock.json'])
+    project.write(name, project.read(name).replaceAll('"version": "1.0.0"', '"version": "2.0.0"'));
   project.write('book.mjs', b);
   if (breaksSchema) addBreakingMigration(join(path, 'vendor', 'svc', 'dist'));
-  project.write(
-    'package.json',
-    JSON.stringify({ name: 'shop', version: '2.0.0', dependencies: { svc: 'file:vendor/svc' } }),
-  );
-  run('npm', 'install', '--offline', '--no-audit', '--no-fund');
-  const second = commit('B');
+  const described = JSON.parse(project.read('package.json')) as object;
+  project.write('package.json', `${JSON.stringify({ ...described, scripts }, null, 2)}\n`);
+  const second = commit(git, 'B');
   git('checkout', '-q', first);
-  run('npm', 'ci', '--offline', '--no-audit', '--no-fund');
   const webhook = new Webhook(SECRET);
   return {
     project,
@@ -149,6 +132,69 @@ export async function releasedProject(
       return answer.status;
     },
   };
+}
+
+function addTokens(project: TemporaryProject, variables: readonly string[]): void {
+  const config = parse(project.read('svc.config.yml')) as { readonly http: object };
+  const tokens = variables.map((name, index) => ({ name: `more-${index}`, token: `\${${name}}`, scope: 'demo' }));
+  if (tokens.length > 0) project.write('svc.config.yml', stringify({ ...config, http: { ...config.http, tokens } }));
+}
+
+type Git = (...args: readonly string[]) => string;
+
+const environment = (home: string): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  HOME: home,
+  GIT_CONFIG_NOSYSTEM: '1',
+  npm_config_update_notifier: 'false',
+});
+
+const run = (
+  program: string,
+  args: readonly string[],
+  { cwd, home }: { readonly cwd: string; readonly home: string },
+) =>
+  execFileSync(program, args, {
+    cwd,
+    env: environment(home),
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  }).trim();
+
+const gitIn =
+  (cwd: string, home: string): Git =>
+  (...args) =>
+    run('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], { cwd, home });
+
+function commit(git: Git, text: string): string {
+  git('add', '-A');
+  git('commit', '-q', '-m', text);
+  return git('rev-parse', 'HEAD');
+}
+
+let made: string | undefined;
+
+/** A with what npm installs, in git, but for the configuration, which is of one project: made once a process, copied for each test. */
+function template(): string {
+  if (made !== undefined) return made;
+  const folder = mkdtempSync(join(tmpdir(), 'svc-released-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const [cwd, home] = [join(folder, 'project'), join(folder, 'home')];
+  const write = (name: string, text: string): void => writeFileSync(join(cwd, name), text);
+  installable(join(cwd, 'vendor', 'svc'));
+  mkdirSync(join(cwd, 'data'));
+  write(
+    'package.json',
+    `${JSON.stringify({ name: 'shop', version: '1.0.0', dependencies: { svc: 'file:vendor/svc' } }, null, 2)}\n`,
+  );
+  write('.gitignore', '.compile-cache/\n/node_modules/\n/.svc/\n/data/\n.env\n');
+  write('book.mjs', plugin('A'));
+  run('npm', ['install', '--offline', '--no-audit', '--no-fund'], { cwd, home });
+  const git = gitIn(cwd, home);
+  git('init', '-q', '-b', 'main');
+  commit(git, 'packages');
+  made = cwd;
+  return cwd;
 }
 
 /** The built svc as a package without dependencies to install: those of this repository are linked into it. */

@@ -11,12 +11,21 @@ export interface Ran {
   readonly stderr: string;
 }
 
-export async function runProgram(command: string, args: readonly string[], cwd: string): Promise<Ran> {
+export async function runProgram(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_(?!config_)|^NODE_TEST|^NODE_OPTIONS$/i.test(name)),
   );
   try {
-    const { stdout, stderr } = await promisify(execFile)(command, args, { cwd, env, timeout: LIMIT_MS });
+    const { stdout, stderr } = await promisify(execFile)(command, args, {
+      cwd,
+      env: { ...env, ...more },
+      timeout: LIMIT_MS,
+    });
     return { code: 0, stdout, stderr };
   } catch (error) {
     const { code, stdout = '', stderr = '' } = error as { code?: number | string; stdout?: string; stderr?: string };

@@ -159,6 +159,13 @@ function askAt(
   });
 }
 
+/** Signals a process that may end by itself in this very moment. */
+export function killIfThere(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
+  try {
+    if (pid > 0) process.kill(pid, signal);
+  } catch {} // it was not there any more
+}
+
 /** Whether a process of that pid lives (not as a zombie). */
 export function lives(pid: number): boolean {
   try {

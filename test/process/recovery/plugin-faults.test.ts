@@ -2,10 +2,10 @@
 // message. The others are served, and what cannot be handled ends as a dead letter after as many starts as configured.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FaultyHost } from '../support/hosts/faulty-host.ts';
-import { svc } from '../support/svc-command.ts';
-import type { Cleanup } from '../support/temporary-project.ts';
-import { until } from '../support/until.ts';
+import { FaultyHost } from '../../support/hosts/faulty-host.ts';
+import { svc } from '../../support/svc-command.ts';
+import type { Cleanup } from '../../support/temporary-project.ts';
+import { until } from '../../support/until.ts';
 
 const TIMEOUT = { timeout: 300_000 };
 const ATTEMPTS = 3;
