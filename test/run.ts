@@ -97,7 +97,10 @@ const events = run({
   concurrency: Number(values.concurrency),
   timeout: Number(values.timeout) * MINUTE_MS,
 });
+/** What the kits of `deploy/` say of a target, for the end of a long log. */
+const targets: string[] = [];
 events.on('test:diagnostic', ({ message }) => {
+  if (message.startsWith('deploy: ')) targets.push(message);
   const [, name, value] = CLOSING_LINE.exec(message) ?? [];
   if (name !== undefined) counts.set(name, Number(value));
 });
@@ -132,6 +135,7 @@ events.on('test:pass', addTime).on('test:fail', addTime);
 events.compose(new spec()).pipe(process.stdout);
 await new Promise((resolve) => events.on('close', resolve).on('end', resolve));
 
+for (const line of targets.toSorted()) console.log(line);
 const count = (name: string): number => counts.get(name) ?? 0;
 const passed = count('pass');
 const failed = count('fail') + count('cancelled');

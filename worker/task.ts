@@ -69,6 +69,8 @@ export interface TaskModule {
   judgeRelease(options: JudgeOptions): Promise<Verdict>;
   /** Restores the state of a stopped host. */
   restore(options: RestoreOptions): Promise<Restored>;
+  /** The state that the last restore has replaced. */
+  lastRestore(of: Pick<RestoreRequest, 'project' | 'environment'>): Promise<string | undefined>;
   /** Finishes a switch that was decided; undefined if there is none. */
   finishPending(project: string): Promise<Switch | undefined>;
   /** Restores a checkpoint beside the project, in test mode, and throws the copy away. Code of its plugins runs. */
@@ -171,6 +173,9 @@ export const judgeRelease: TaskModule['judgeRelease'] = async (options) =>
 /** Throws `already_running` beside a worker, and what refuses the restore: then nothing was changed. */
 export const restore: TaskModule['restore'] = async (options) =>
   (await import('./recovery/restore/restore.ts')).restore(options);
+
+export const lastRestore: TaskModule['lastRestore'] = async (of) =>
+  (await import('./recovery/restore/restore.ts')).lastRestore(of);
 
 export const finishPending: TaskModule['finishPending'] = async (project) =>
   (await import('./recovery/restore/restore.ts')).finishPending(project);

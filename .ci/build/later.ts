@@ -12,6 +12,8 @@ const SCRIPTS: readonly (readonly [folder: RegExp, name: (...parts: readonly str
   [/^(?:worker\/recovery|worker\/host\/recovery)\//u, () => 'recovery'],
   [/^worker\/host\/acceptance\//u, () => 'acceptance'],
   [/^worker\/alerts\//u, () => 'alerts'],
+  [/^worker\/http\/express-app\.ts$/u, () => 'express'],
+  [/^worker\/(?:jobs|plugins\/jobs)\//u, () => 'jobs'],
 ];
 
 /** The script of a file that is imported later; undefined where it stays with the worker. */
@@ -29,8 +31,10 @@ type LaterScripts = Map<string, Set<string>>;
 const ENTRY = 'entry';
 const BESIDE = 'beside';
 const HELD = 'held';
-/** Where the worker's script leaves the files that it holds for others. */
-const PLACE = `globalThis['svc: files that the worker holds']`;
+/** A function of the worker's script: what a file of the worker exports under a name. */
+const PLACE = `globalThis["svc: held by the worker"]`;
+/** A call of it in a finished script. */
+const TAKEN = /globalThis\["svc: held by the worker"\]\("([^"]+)","([^"]+)"\)/g;
 const LOADER = join(ROOT, 'shared/files/compiled-code.ts');
 
 /** Stands for the digest of all these scripts until they are built: a worker takes no script of another build. */
@@ -85,8 +89,8 @@ function filesAtStart({ inputs }: Metafile, entry: string): ReadonlySet<string> 
   return reached;
 }
 
-/** For a later script: files of `atStart` are those that the worker holds. They are added to `held`. */
-function heldByTheWorker(atStart: ReadonlySet<string>, held: Set<string>): Plugin {
+/** For a later script: files of `atStart` are those that the worker holds. */
+function heldByTheWorker(atStart: ReadonlySet<string>): Plugin {
   return {
     name: 'held-by-the-worker',
     setup(own) {
@@ -97,8 +101,7 @@ function heldByTheWorker(atStart: ReadonlySet<string>, held: Set<string>): Plugi
         const file = relative(ROOT, found.path);
         if (found.external || found.errors.length > 0 || !atStart.has(file))
           return found.errors.length > 0 ? undefined : found;
-        held.add(file);
-        return { path: file, namespace: HELD };
+        return { path: file, namespace: HELD, sideEffects: false };
       });
       own.onLoad({ filter: /.*/, namespace: HELD }, async ({ path }) => ({
         contents: await takenFromWorker(path),
@@ -108,13 +111,15 @@ function heldByTheWorker(atStart: ReadonlySet<string>, held: Set<string>): Plugi
   };
 }
 
+/** Each name by itself, so that the worker keeps only those that are used: an index of a package names all of it. */
 async function takenFromWorker(file: string): Promise<string> {
-  const place = `${PLACE}[${JSON.stringify(file)}]`;
+  const taken = (name: string): string => `/* @__PURE__ */ ${PLACE}(${JSON.stringify(file)},${JSON.stringify(name)})`;
   const names = await exportsOf(file);
-  if (names.length === 0) return `module.exports = ${place}.default;`; // CommonJS
+  if (names.length === 0) return `module.exports = ${taken('default')};`; // CommonJS
   // By other names inside: a package may export a `Symbol` of its own.
-  const lines = names.map((name, index) => `const held${index} = held.${name};\nexport { held${index} as ${name} };`);
-  return `const held = ${place};\n${lines.join('\n')}`;
+  return names
+    .map((name, index) => `const held${index} = ${taken(name)};\nexport { held${index} as ${name} };`)
+    .join('\n');
 }
 
 const known = new Map<string, Promise<readonly string[]>>();
@@ -160,7 +165,6 @@ interface Worker {
 /** Builds the script of the worker and those beside it. */
 export async function buildWithLater({ name, entry, options, plugins }: Worker): Promise<readonly Built[]> {
   const scripts: LaterScripts = new Map();
-  const held = new Set<string>();
   const all = [encodingsBeside, importedFromBeside(scripts), ...plugins];
   const make = (script: string, contents: string, more: readonly Plugin[]) =>
     build({
@@ -188,12 +192,10 @@ export async function buildWithLater({ name, entry, options, plugins }: Worker):
     if (count === asked)
       return [
         ...encodings.outputFiles,
-        ...named([...made, ...(await make(name, holdingEntry(entry, held), [])).outputFiles]),
+        ...named([...made, ...(await make(name, holdingEntry(entry, takenBy(made)), [])).outputFiles]),
       ];
     asked = count;
-    const results = [...scripts].map(([script, files]) =>
-      make(script, laterEntry(files), [heldByTheWorker(atStart, held)]),
-    );
+    const results = [...scripts].map(([script, files]) => make(script, laterEntry(files), [heldByTheWorker(atStart)]));
     made = (await Promise.all(results)).flatMap(({ outputFiles }) => outputFiles);
   }
 }
@@ -214,13 +216,39 @@ function named(files: readonly Built[]): readonly Built[] {
   }));
 }
 
-/** The program, and the files that it holds for others. */
-function holdingEntry(entry: string, held: ReadonlySet<string>): string {
-  const files = [...held].toSorted();
+/** Names by file. */
+type Held = ReadonlyMap<string, ReadonlySet<string>>;
+
+function takenBy(scripts: readonly OutputFile[]): Held {
+  const held = new Map<string, Set<string>>();
+  for (const { path, text } of scripts) {
+    if (!path.endsWith('.cjs')) continue;
+    for (const [, file = '', name = ''] of text.matchAll(TAKEN))
+      held.set(file, (held.get(file) ?? new Set()).add(name));
+  }
+  return held;
+}
+
+/** The program, and what it holds for others. */
+function holdingEntry(entry: string, held: Held): string {
+  const files = [...held].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const names = files.map(([file, used], index) => ({
+    file,
+    names: [...used].toSorted().map((name, at) => [name, `held${index}_${at}`] as const),
+  }));
+  const imports = names.map(
+    (one) =>
+      `import { ${one.names.map(([name, own]) => `${name} as ${own}`).join(', ')} } from ${JSON.stringify(`./${one.file}`)};`,
+  );
+  const rows = names.map(
+    (one) => `${JSON.stringify(one.file)}: { ${one.names.map(([name, own]) => `${name}: ${own}`).join(', ')} }`,
+  );
   return [
     `export * from './${entry}';`,
-    ...files.map((file, index) => `import * as held${index} from './${file}';`),
-    `${PLACE} = { ${files.map((file, index) => `${JSON.stringify(file)}: held${index}`).join(', ')} };`,
+    ...imports,
+    `let table;`,
+    // Made at the first question: a start has nothing of it.
+    `${PLACE} = (file, name) => (table ??= { ${rows.join(', ')} })[file][name];`,
   ].join('\n');
 }
 

@@ -28,10 +28,10 @@ export const pluginValidators: Plugin = {
 
 let source: Promise<string> | undefined;
 
-/** One module: the functions of each mode in a scope of their own, by the text that the SDK looks them up with. */
+/** One module: a function that makes each validator, by the text that the SDK looks it up with. A start makes those of its own plugins. */
 async function moduleSource(): Promise<string> {
   const schemas = await builtInSchemas();
-  const parts = (['all', 'first'] as const).map((mode) => `${mode}: (() => {\n${emitMode(mode, schemas[mode])}\n})()`);
+  const parts = (['all', 'first'] as const).map((mode) => `${mode}: {\n${emitMode(mode, schemas[mode])}\n}`);
   return `export const PRECOMPILED = {\n${parts.join(',\n')}\n};\n`;
 }
 
@@ -40,11 +40,14 @@ function emitMode(mode: Mode, schemas: readonly object[]): string {
   const texts = [
     ...new Set(schemas.map((schema) => JSON.stringify(explicitSchema(schema as Readonly<Record<string, unknown>>)))),
   ];
-  for (const [i, text] of texts.entries()) ajv.addSchema(JSON.parse(text) as object, `v${i}`);
   const emit = ((standalone as { default?: unknown }).default ?? standalone) as Emit;
-  const code = emit(ajv, Object.fromEntries(texts.map((_, i) => [`v${i}`, `v${i}`])));
-  const entries = texts.map((text, i) => `${JSON.stringify(text)}: v${i}`);
-  return `${code.replace(/^"use strict";/, '').replace(/\bexport const\b/g, 'const')}\nreturn {${entries.join(',\n')}};`;
+  return texts
+    .map((text, i) => {
+      ajv.addSchema(JSON.parse(text) as object, `v${i}`);
+      const code = emit(ajv, { made: `v${i}` }).replace(/^"use strict";/, '');
+      return `${JSON.stringify(text)}: () => {\n${code.replace(/\bexport const\b/g, 'const')}\nreturn made;\n}`;
+    })
+    .join(',\n');
 }
 
 async function builtInSchemas(): Promise<Schemas> {

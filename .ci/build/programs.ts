@@ -56,6 +56,7 @@ const PROGRAMS: readonly Program[] = [
       'writer-thread': 'worker/database/sqlite/writer-thread.ts',
       'copy-child': 'worker/recovery/checkpoint/copy-child.ts',
       'finish-child': 'worker/recovery/checkpoint/finish-child.ts',
+      'check-thread': 'worker/recovery/checkpoint/check-thread.ts',
     },
     script: true,
   },

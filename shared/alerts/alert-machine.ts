@@ -60,6 +60,8 @@ export interface StepInput {
 const QUIET_MS = 300_000;
 const FLAP_SPAN_MS = 3_600_000;
 const FLAP_CHANGES = 4;
+/** How long an alert is remembered after its end: a target that was offline meanwhile is told of it. */
+const REMEMBERED_MS = 7 * 86_400_000;
 
 /** Advances every alert. Alerts of rules that are gone are dropped. */
 export function step(
@@ -124,10 +126,10 @@ function advance(
 ): Alert | undefined {
   const alert = pendingOr(calmed(notLater(before, now), now), seen, now);
   const { verdict, value } = seen;
-  if (alert.phase === 'resolved') return alert.changes.length === 0 && alert.told === null ? undefined : alert;
+  if (alert.phase === 'resolved') return isForgotten(alert, now) ? undefined : alert;
   if (alert.phase === 'pending') {
     if (verdict === 'false' || verdict === 'held')
-      return alert.changes.length === 0 ? undefined : { ...alert, phase: 'resolved' };
+      return isForgotten(alert, now) ? undefined : { ...alert, phase: 'resolved' };
     if (verdict === 'unknown' || now - alert.since < forMs || (before.phase === 'pending' && now < notBefore))
       return { ...alert, value };
     return changed({ ...alert, phase: 'firing', firedAt: now, quietSince: null, value }, now);
@@ -139,6 +141,9 @@ function advance(
     ? { ...alert, quietSince }
     : changed({ ...alert, phase: 'resolved', quietSince }, now);
 }
+
+const isForgotten = ({ changes, told, toldAt }: Alert, now: number): boolean =>
+  changes.length === 0 && told === null && (toldAt === null || now - toldAt >= REMEMBERED_MS);
 
 const pendingOr = (alert: Alert, { verdict, value }: Seen, now: number): Alert =>
   alert.phase === 'resolved' && verdict === 'true' ? { ...alert, phase: 'pending', since: now, value } : alert;

@@ -3,9 +3,10 @@
 //   ALERT-3  A window that its samples do not cover is unknown, not false: a host that has just started has not seen it. What it did see is
 //            enough where that already exceeds the threshold.
 //   ALERT-4  A counter that falls began anew, as in Prometheus: what it shows then is added.
+//   ALERT-9  A figure that could not be read makes its rules unknown. One that is not there makes them false: the host lacks that feature.
 import { readDuration } from '../time/duration.ts';
 import type { History, Labels, SampledSeries } from './history.ts';
-import { type Comparison, isSelected, type KeptLabel, type Rule, type Series, type Shape } from './rule.ts';
+import { type Comparison, isSelected, type KeptLabel, type Rule, type Series, type Shape, seriesOf } from './rule.ts';
 
 /** `held`: `unless` is true, so nothing can be said. A rule that did not fire does not begin to; one that fires goes on. */
 export type Verdict = 'true' | 'unknown' | 'held';
@@ -31,15 +32,26 @@ export const keyOf = (labels: Labels): string => Object.values(labels).join(',')
 export function evaluate({ shape, labels }: Pick<Rule, 'shape' | 'labels'>, history: History): Evaluated {
   const now = history.times.at(-1);
   if (now === undefined || shape.kind === 'prometheus') return { found: new Map(), isUnknown: true };
+  const isUnread = unreadOf({ shape }, history).length > 0;
   switch (shape.kind) {
     case 'gauge':
-      return { found: gauge(shape, { history, labels }), isUnknown: false };
+      return { found: gauge(shape, { history, labels }), isUnknown: isUnread };
     case 'increase':
-      return increase(shape, { history, labels, now });
+      return orUnread(increase(shape, { history, labels, now }), isUnread);
     case 'ratio':
-      return ratio(shape, { history, labels, now });
+      return orUnread(ratio(shape, { history, labels, now }), isUnread);
   }
 }
+
+/** Names of the figures of this rule that could not be read. */
+export const unreadOf = (rule: Pick<Rule, 'shape'>, { unread }: History): readonly string[] =>
+  unread === undefined ? [] : [...new Set(seriesOf(rule).map(({ name }) => name))].filter((name) => unread.has(name));
+
+/** What a window has seen until now may be enough. */
+const orUnread = ({ found, isUnknown }: Evaluated, isUnread: boolean): Evaluated => ({
+  found,
+  isUnknown: isUnknown || isUnread,
+});
 
 interface Over {
   readonly history: History;
@@ -52,6 +64,7 @@ function gauge(shape: Extract<Shape, { kind: 'gauge' }>, over: Over): Map<string
     const also = compare(condition, over);
     for (const key of found.keys()) if (!also.has(key)) found.delete(key);
   }
+  if (shape.unless?.sum.some(({ name }) => over.history.unread?.has(name)) === true) return new Map(); // it may be held
   const held = shape.unless === undefined ? undefined : compare(shape.unless, over);
   for (const [key, finding] of held ?? []) found.set(key, { ...finding, verdict: 'held' });
   return found;

@@ -13,6 +13,8 @@ export interface History {
   readonly times: readonly number[];
   /** All series of one name. */
   of(name: string): readonly SampledSeries[];
+  /** Names of figures that could not be read for the newest sample. Left out: all could. */
+  readonly unread?: ReadonlySet<string>;
 }
 
 /** One figure of a sample. */
@@ -20,4 +22,11 @@ export interface Reading {
   readonly name: string;
   readonly labels: Labels;
   readonly value: number;
+}
+
+/** What was read at one time. */
+export interface Sample {
+  readonly readings: readonly Reading[];
+  /** Names of figures that could not be read. */
+  readonly unread: readonly string[];
 }

@@ -65,7 +65,8 @@ export const anchorOf = ({ name }: Pick<Rule, 'name'>): string => name.toLowerCa
 
 /** In the project after `svc deploy init monitoring`, and in the package. */
 export const RUNBOOK = 'deploy/monitoring/runbook.md';
-export const linkOf = (rule: Pick<Rule, 'name'>): string => `${RUNBOOK}#${anchorOf(rule)}`;
+/** The command that shows the section. It needs neither the pack in the project nor a host. */
+export const runbookOf = ({ name }: Pick<Rule, 'name'>): string => `svc alerts show ${name}`;
 
 /** True if the labels have the values that the selection names. */
 export const isSelected = (labels: Readonly<Record<string, string>>, { where = {} }: Series): boolean =>

@@ -3,7 +3,6 @@
 //   JOBS-FILE-1  The read never waits: a FIFO, a device, a folder and a link to nowhere are refused.
 //   JOBS-FILE-2  Cron patterns are checked in slices with turns of the event loop between them.
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
 import { readSmallFile } from '../config/checks/small-file.ts';
 import { type ConfigFault, dotted, type Finding, faultLine, pointerTo } from '../config/fault.ts';
 import { messageOf } from '../svc-error.ts';
@@ -51,16 +50,6 @@ const refused = (message: string, place = FIRST_PLACE): JobsFile => ({
   kind: 'refused',
   fault: { file: JOBS_FILE, path: '', message, ...place },
 });
-
-/** What a look at the file tells of a change. Undefined: nothing is there. */
-export function fingerprint(path: string): string | undefined {
-  try {
-    const { size, mtimeMs, ctimeMs, ino, dev, mode } = statSync(path);
-    return `${size} ${mtimeMs} ${ctimeMs} ${ino} ${dev} ${mode}`;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : messageOf(error);
-  }
-}
 
 /** `zone`: of jobs that name none. `now`: a cron pattern must be due after it. */
 export async function checkJobs(text: string, of: { readonly zone: string; readonly now: number }): Promise<JobsText> {

@@ -6,7 +6,7 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { lostWorkSchema } from '../api/recovery/checkpoint.ts';
-import { stableJson, writeFileAtomic } from '../files/atomic-file.ts';
+import { stableJson, syncFolder, writeFileAtomic } from '../files/atomic-file.ts';
 import { projectPaths } from '../files/paths.ts';
 import { loadAjv } from '../load-ajv.ts';
 import { coerceError, SvcError } from '../svc-error.ts';
@@ -47,6 +47,8 @@ const versionSchema = Type.Object({
   svc: orNull(text),
   /** Number of the last migration. */
   schema: orNull(Type.Integer()),
+  /** Name of the image, where whatever runs it has told it. */
+  image: Type.Optional(orNull(text)),
 });
 export type ReleasedVersion = Static<typeof versionSchema>;
 
@@ -58,7 +60,7 @@ const verdictSchema = Type.Object({
 });
 
 const rollbackSchema = Type.Object({
-  /** The replaced state in `.svc/replaced/`, which holds all of it; null: not known. */
+  /** The replaced state in `.svc/replaced/`, which holds all of it; null: there was none. */
   replaced: orNull(text),
   /** Null: nobody can tell. */
   lost: orNull(lostWorkSchema),
@@ -90,7 +92,7 @@ export const releaseRecordSchema = Type.Object(
     /** End of the window; null until it runs. */
     windowUntil: orNull(text),
     verdict: orNull(verdictSchema),
-    /** What a rollback has taken back. An svc that did not write it down leaves it out. */
+    /** What a rollback takes back: written before it decides, so until the release is rolled back it tells of an attempt. */
     rollback: Type.Optional(rollbackSchema),
   },
   { additionalProperties: true },
@@ -106,8 +108,10 @@ let checkRecord: ValidateFunction<ReleaseRecord> | undefined;
 /** Once it returns, the record is on disk. */
 export function writeRelease(project: string, record: ReleaseRecord): void {
   const file = recordFile(project, record.name);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const { releasesDir, stateDir } = projectPaths(project);
+  const made = mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileAtomic(file, stableJson(record));
+  if (made !== undefined) for (const folder of [releasesDir, stateDir]) syncFolder(folder);
 }
 
 /** Throws `not_found`, and `refused` for a record that cannot be read. */

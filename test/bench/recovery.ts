@@ -1,10 +1,10 @@
-// A copy of the database of a running host, as a checkpoint makes it: how long writing stands still, how long the copy takes beside a bare copy of
+// A copy of the database of a running host, as a checkpoint begins with it: how long writing stands still, how long the copy takes beside a bare copy of
 // the file, and what the answers to other units wait meanwhile. In turns, as medians. Units come at a fixed rate, whatever the answers take.
 import { mkdirSync, rmSync, statSync } from 'node:fs';
-import { copyFile, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyDatabase } from '../../worker/recovery/checkpoint/copy-database.ts';
 import { type CopyHost, copyHost } from '../support/recovery/copy-host.ts';
+import { copyAndSync } from './load/bare-copy.ts';
 import type { Report } from './load/report.ts';
 import { median, percentile } from './load/support.ts';
 
@@ -30,8 +30,7 @@ export async function benchRecovery(report: Report, { mb }: { readonly mb: numbe
     const ms = { bare: [] as number[], made: [] as number[] };
     for (let round = 0; round < ROUNDS; round += 1) {
       waits.without.push(...(await during(host, () => seconds(QUIET_SECONDS))));
-      await during(host, async () => ms.bare.push(await bareCopy(host.file, join(copies, 'bare.sqlite'))));
-      rmSync(join(copies, 'bare.sqlite'));
+      await during(host, async () => ms.bare.push(await copyAndSync(host.file)));
       waits.made.push(...(await during(host, async () => ms.made.push(await copy(host, join(copies, 'made.sqlite'))))));
       waits.afterwards.push(...(await during(host, () => seconds(QUIET_SECONDS))));
       rmSync(join(copies, 'made.sqlite'));
@@ -172,15 +171,6 @@ async function oneHold({ file, host }: CopyHost, target: string): Promise<Hold> 
   });
   if (hold === undefined) throw new Error('the writer was not held');
   return hold;
-}
-
-async function bareCopy(from: string, to: string): Promise<number> {
-  const startedAt = performance.now();
-  await copyFile(from, to);
-  const file = await open(to, 'r+');
-  await file.sync();
-  await file.close();
-  return performance.now() - startedAt;
 }
 
 const seconds = (count: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, count * 1_000));

@@ -1,16 +1,16 @@
 // What an operator waits for, on the whole way with the real commands: a checkpoint of a stopped Workroom host with a long journal and a large
 // database, its rehearsal, and the restore until the host is ready again. Beside a bare copy of the database.
-import { mkdirSync, rmSync, statSync } from 'node:fs';
-import { copyFile, open } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Sqlite } from '../../shared/sqlite.ts';
 import { portProject, svc } from '../support/svc-command.ts';
-import type { TemporaryProject } from '../support/temporary-project.ts';
+import { copyAndSync } from './load/bare-copy.ts';
 import { Journal } from './load/journal-kit.ts';
 import type { Report } from './load/report.ts';
 
 const MIB = 1_048_576;
 const GOAL_MS = 60_000;
+const MOST_OF_A_COPY = 3;
 
 export async function benchRehearsal(report: Report, of: { readonly events: number; readonly mb: number }) {
   const ends: (() => void | Promise<void>)[] = [];
@@ -30,29 +30,32 @@ export async function benchRehearsal(report: Report, of: { readonly events: numb
     await start();
     await run('runtime', 'stop');
     const bytes = statSync(project.paths.database).size;
-    const bareMs = await bareCopy(project);
+    const bareMs = await copyAndSync(project.paths.database);
     const baseline = { name: 'copy and sync of the file', value: bareMs };
     const name = `${of.events.toLocaleString('en')} events, ${Math.round(bytes / MIB)} MiB`;
-    const add = (figure: string, ms: number, hasGoal = false) =>
+    const inTime = (ms: number) => ({ text: `<= ${GOAL_MS / 1_000} s`, met: ms <= GOAL_MS });
+    const add = (figure: string, ms: number, goal?: { readonly text: string; readonly met: boolean }) =>
       report.add({
         name: figure,
         value: ms,
         unit: 'ms',
         baseline,
         ratio: ms / bareMs,
-        ...(hasGoal ? { goal: { text: `<= ${GOAL_MS / 1_000} s`, met: ms <= GOAL_MS } } : {}),
+        ...(goal === undefined ? {} : { goal }),
       });
 
     const made = await run('checkpoint', 'create', '--json');
     const checkpoint = String((JSON.parse(made.stdout) as { readonly name: string }).name);
-    add(`checkpoint of ${name}`, made.ms);
-    add('rehearsal of it', (await run('checkpoint', 'verify', checkpoint)).ms, true);
+    add(`checkpoint of ${name}`, made.ms, { text: `<= ${MOST_OF_A_COPY}`, met: made.ms <= MOST_OF_A_COPY * bareMs });
+    const rehearsed = await run('checkpoint', 'verify', checkpoint);
+    add('rehearsal of it', rehearsed.ms, inTime(rehearsed.ms));
     const planned = await run('checkpoint', 'restore', checkpoint, '--dry-run', '--json');
     add('plan of its restore', planned.ms);
     const { digest } = JSON.parse(planned.stdout) as { readonly digest: string };
     const restored = await run('checkpoint', 'restore', checkpoint, '--yes', '--plan', digest);
     const started = await start();
-    add('restore to ready', restored.ms + started.ms, true);
+    const readyMs = restored.ms + started.ms;
+    add('restore to ready', readyMs, inTime(readyMs));
     add('  of it the start', started.ms);
     await run('runtime', 'stop');
   } finally {
@@ -75,16 +78,4 @@ async function fill(file: string, { events, mb }: { readonly events: number; rea
     database.pragma('wal_checkpoint(TRUNCATE)');
   }
   database.close();
-}
-
-async function bareCopy({ paths }: TemporaryProject): Promise<number> {
-  const target = join(dirname(paths.database), 'bare.sqlite');
-  const startedAt = performance.now();
-  await copyFile(paths.database, target);
-  const file = await open(target, 'r+');
-  await file.sync();
-  await file.close();
-  const ms = performance.now() - startedAt;
-  rmSync(target);
-  return ms;
 }

@@ -16,6 +16,7 @@ import { benchPluginTests } from './plugin-tests.ts';
 import { benchRecovery } from './recovery.ts';
 import { benchRehearsal } from './rehearsal.ts';
 import { benchRelease } from './release.ts';
+import { benchRunningCheckpoint } from './running-checkpoint.ts';
 import { measureStart } from './start.ts';
 import { benchSupervisor } from './supervisor.ts';
 import { benchTexts } from './texts.ts';
@@ -139,6 +140,7 @@ if (asks('hostile')) await benchHostile(report, Number(values.seconds ?? 30));
 if (asks('texts')) benchTexts(report);
 if (asks('recovery')) {
   await benchRecovery(report, { mb: Number(values.mb) });
+  await benchRunningCheckpoint(report, { mb: Number(values.mb) });
   await benchRehearsal(report, { events: Number(values.events ?? 1_000_000), mb: Number(values.mb) });
 }
 if (asks('release')) await benchRelease(report);

@@ -43,7 +43,7 @@ const call = (name: string): RegExp => new RegExp(`point\\??\\.?\\(\\s*["'\`]${n
 
 /** Scripts that a worker loads later, in a process that has the worker: what each of them imports is there. */
 const LOAD_ALL = `require('./worker-main.cjs');
-  const scripts = require('node:fs').readdirSync('.').filter((name) => /^(adapter-.*|alerts|workroom|recovery|acceptance|encodings)\\.cjs$/.test(name));
+  const scripts = require('node:fs').readdirSync('.').filter((name) => /^(adapter-.*|alerts|express|jobs|workroom|recovery|acceptance|encodings)\\.cjs$/.test(name));
   const files = scripts.flatMap((name) => Object.entries(require('./' + name)).filter(([file]) => file.endsWith('.ts')));
   Promise.all(files.map(([, load]) => load())).then((all) => console.log(scripts.length, all.every((one) => Object.keys(one).length > 0)));`;
 
@@ -68,6 +68,7 @@ describe('the bundles', () => {
       'writer-thread.js',
       'copy-child.js',
       'finish-child.js',
+      'check-thread.js',
     ];
 
     assert.deepEqual(

@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 import { configSchema } from '../../shared/config/schema/schema.ts';
 import { EVENT_TYPES } from '../../worker/events/event-types.ts';
 import { ROUTES } from '../../worker/http/routes/route-table.ts';
+import { guideBlocks } from '../support/deploy/guide-blocks.ts';
 import { ROOT } from './source-tree.ts';
 
 interface Schema {
@@ -49,6 +50,27 @@ describe('texts', () => {
 
     assert.ok(lengthOf('README.md') <= 120);
     assert.ok(lengthOf('ARCHITECTURE.md') <= 150);
+  });
+});
+
+describe('a block of commands for operators', () => {
+  it('has a name by which a kit runs it', () => {
+    const kits = readdirSync(join(ROOT, 'test/kits/deploy'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => read(`test/kits/deploy/${name}`));
+    // Those of containers.md are typed by a helper, too.
+    const texts = [...kits, read('test/support/containers/deployed-bot.ts')];
+    const named = readdirSync(join(ROOT, 'deploy/guide'))
+      .filter((page) => page.endsWith('.md'))
+      .flatMap((page) => guideBlocks(page).map(({ name }) => ({ page, name })));
+    const runs = (text: string, page: string, name: string): boolean =>
+      text.includes(`'${page}'`) && (text.includes(`'${name}'`) || (page === 'edge.md' && text.includes(', kind)')));
+
+    assert.ok(named.length > 25);
+    assert.deepEqual(
+      named.filter(({ page, name }) => !texts.some((text) => runs(text, page, name))),
+      [],
+    );
   });
 });
 

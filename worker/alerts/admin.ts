@@ -1,7 +1,7 @@
 // Alerts for an operator: what fires, silences, a test message. Changes are events with the operator as actor.
 
 import { type Alert, idOf } from '../../shared/alerts/alert-machine.ts';
-import { linkOf } from '../../shared/alerts/rule.ts';
+import { runbookOf } from '../../shared/alerts/rule.ts';
 import { RULES } from '../../shared/alerts/rules.ts';
 import type { HostRule } from '../../shared/alerts/set-rules.ts';
 import { mutedBy } from '../../shared/alerts/tell.ts';
@@ -13,6 +13,7 @@ import type {
   ShownSilence,
   SilenceAsk,
 } from '../../shared/api/monitoring/alert.ts';
+import type { ShownFigures } from '../../shared/api/monitoring/figures.ts';
 import { nearest } from '../../shared/config/nearest.ts';
 import { SvcError } from '../../shared/svc-error.ts';
 import { readDateTime } from '../../shared/time/date-time.ts';
@@ -21,7 +22,7 @@ import { recordEvents } from '../events/event-history.ts';
 import type { AlertsApi } from '../http/api/alerts-api.ts';
 import type { Caller } from '../http/api/caller.ts';
 import { putSilence, removeSilence, type Silence } from './alert-store.ts';
-import type { Alerts } from './alerts.ts';
+import { type Alerts, LOOK_MS } from './alerts.ts';
 import { textOf } from './message.ts';
 
 const LONGEST_SILENCE_MS = 366 * 86_400_000;
@@ -54,6 +55,7 @@ export function createAlertsAdmin(core: Core, alerts: Alerts): AlertsApi {
           ...recordEvents([told]),
         ]);
       }),
+    figures: async (names) => shownFigures(alerts.recent, names),
     test: (caller, { endpoint }: AlertTestAsk, keep): Promise<AlertTested> => alerts.test(caller.actor, endpoint, keep),
   };
 }
@@ -69,8 +71,25 @@ function shownAlerts(alerts: Alerts, texts: boolean): ShownAlerts {
     at: timeOf(alerts.lookedAt),
     firing: shown.filter((one) => one.state !== 'pending' && !one.silenced && one.mutedBy === null).length,
     alerts: shown.toSorted((a, b) => rankOf(a) - rankOf(b)),
+    unknown: [...alerts.unknown],
     silences: alerts.activeSilences().map((one) => shownSilence(one, texts)),
     targets: alerts.targets.length,
+  };
+}
+
+function shownFigures(recent: Alerts['recent'], names: readonly string[] | undefined): ShownFigures {
+  const shown = (name: string): boolean => names === undefined || names.includes(name);
+  return {
+    stepSeconds: LOOK_MS / 1_000,
+    times: recent.times.map((at) => new Date(at).toISOString()),
+    series: recent.names.filter(shown).flatMap((name) =>
+      recent.of(name).map(({ labels, values }) => ({
+        name,
+        labels: { ...labels },
+        values: Array.from(values, (value) => (Number.isFinite(value) ? value : null)),
+      })),
+    ),
+    unread: [...(recent.unread ?? [])].filter(shown),
   };
 }
 
@@ -95,7 +114,7 @@ function shownAlert(
     summary: textOf(rule.summary, alert),
     description: rule.description,
     remedy: textOf(rule.remedy, alert),
-    link: linkOf(rule),
+    runbook: runbookOf(rule),
     toldAt: timeOf(toldAt),
     flapping: isFlapping,
     silenced: alerts.isSilenced(alert),

@@ -6,58 +6,43 @@
 //   ALERTS-4  `look` never rejects. What fails for want of the storage is tried again at the next look, events of the changes included.
 
 import { type Alert, type Alerts as AlertMap, type Change, idOf, step } from '../../shared/alerts/alert-machine.ts';
-import { type Evaluated, evaluate } from '../../shared/alerts/evaluate.ts';
-import type { Reading } from '../../shared/alerts/history.ts';
+import { type Evaluated, evaluate, unreadOf } from '../../shared/alerts/evaluate.ts';
+import type { History, Sample } from '../../shared/alerts/history.ts';
 import type { Severity } from '../../shared/alerts/rule.ts';
 import { RULES } from '../../shared/alerts/rules.ts';
-import { type HostRule, hostRules } from '../../shared/alerts/set-rules.ts';
+import type { HostRule } from '../../shared/alerts/set-rules.ts';
 import { tell } from '../../shared/alerts/tell.ts';
-import type { AlertTested } from '../../shared/api/monitoring/alert.ts';
-import type { Config } from '../../shared/config/load.ts';
-import { uuidv7 } from '../../shared/identifiers.ts';
-import { SvcError } from '../../shared/svc-error.ts';
+import type { AlertTested, UnknownRule } from '../../shared/api/monitoring/alert.ts';
 import type { Timer } from '../../shared/time/clock.ts';
-import { ALERTS_ACTOR } from '../core/actors.ts';
-import { type Core, commitOrThrow } from '../core/core.ts';
-import { readStarts } from '../database/starts-ledger.ts';
+import { commitOrThrow } from '../core/core.ts';
 import type { Statement, UnitAnswer } from '../database/unit.ts';
 import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
-import { type Decided, writtenEffects } from '../handling/effects/effects.ts';
-import type { GenerationView } from '../handling/plan/generation-view.ts';
-import type { Effect } from '../handling/run/run.ts';
 import type { Keep } from '../http/answer/kept-answer.ts';
 import { Recent } from '../metrics/recent.ts';
-import type { Rich } from '../sdk/index.ts';
 import { changedRows, readAlerts, readSilences, removeEndedSilences, type Silence } from './alert-store.ts';
-import { type Carried, carriersOf, type Target } from './carriers.ts';
-import { messageOf, testMessage } from './message.ts';
+import type { Target } from './carriers.ts';
+import { AlertPost, type Messages, NO_MESSAGES, type PostDeps } from './post.ts';
 import { bornAtZero, readSeeds } from './seeds.ts';
+import { dropUnsent, isSamePlace, type Unsent } from './unsent.ts';
 
 export const LOOK_MS = 30_000;
 /** What was pending when the process ended has to be true for so long again: it may just be starting. */
 const SETTLE_MS = 120_000;
 
-const STARTS_LOOKED_AT = 20;
-
-export interface AlertsDeps {
-  readonly core: Core;
-  readonly config: () => Config;
-  /** The host's name without secrets. */
-  readonly project: () => string;
-  readonly figures: () => Promise<readonly Reading[]>;
+export interface AlertsDeps extends PostDeps {
+  readonly figures: () => Promise<Sample>;
   /** When this process began. */
   readonly startedAt: () => number;
   /** Names of rules that a release under way makes true. */
   readonly expected: () => Promise<ReadonlySet<string>>;
-  readonly generation: () => GenerationView | undefined;
-  /** True for an account that an operator has disabled. */
-  readonly isDisabled: (endpoint: string) => boolean;
-  readonly decide: (decided: Decided, commit: () => Promise<UnitAnswer>) => Promise<UnitAnswer>;
+  /** Sends of this conversation were ended here: the sender goes on with the next one. */
+  readonly dropped: (unsent: Unsent) => void;
 }
 
 export class Alerts {
   readonly #deps: AlertsDeps;
+  readonly #post: AlertPost;
   readonly #recent = new Recent();
   #stored: AlertMap = new Map();
   #alerts: AlertMap = new Map();
@@ -65,6 +50,7 @@ export class Alerts {
   #expected: ReadonlySet<string> = new Set();
   /** Changes whose events are not stored yet. */
   #unrecorded: readonly Change[] = [];
+  #unknown: readonly UnknownRule[] = [];
   #loading: Promise<void> | undefined;
   /** On the monotonic clock. */
   #settledAt = 0;
@@ -78,11 +64,23 @@ export class Alerts {
 
   constructor(deps: AlertsDeps) {
     this.#deps = deps;
+    this.#post = new AlertPost(deps);
   }
 
   /** As of the last look. */
   get alerts(): AlertMap {
     return this.#alerts;
+  }
+  /** Rules that could not be evaluated at the last look, but for windows that are not covered yet. */
+  get unknown(): readonly UnknownRule[] {
+    return this.#unknown;
+  }
+  /** Samples of the last hour. */
+  get recent(): History & Pick<Recent, 'names'> {
+    return this.#recent;
+  }
+  get targets(): readonly Target[] {
+    return this.#post.targets;
   }
   get silences(): readonly Silence[] {
     return this.#silences;
@@ -92,7 +90,7 @@ export class Alerts {
     return this.#silences.filter(({ until }) => until > now);
   }
   rules(): readonly HostRule[] {
-    return hostRules(this.#deps.config().alerts.rules);
+    return this.#post.rules();
   }
 
   /** Those that fire, told or not. */
@@ -178,38 +176,7 @@ export class Alerts {
 
   /** Puts a test message into the outbox for each target, or for those of one account. */
   test(actor: string, endpoint: string | undefined, keep: Keep<AlertTested>): Promise<AlertTested> {
-    return this.inTurn(async () => {
-      const { core, generation, decide, project } = this.#deps;
-      const view = generation();
-      const wanted = endpoint === undefined ? undefined : (view?.endpoint(endpoint) ?? endpoint);
-      const targets = this.targets.filter((target) => wanted === undefined || target.endpoint === wanted);
-      if (view === undefined) throw notServed();
-      if (targets.length === 0) throw noTarget(endpoint);
-      const now = core.clock.now();
-      const text = testMessage({ project: project(), runtimeId: core.runtimeId });
-      const decided = this.#decided(
-        view,
-        targets.map((target) => sendTo(target, text, now)),
-      );
-      if (decided === undefined)
-        throw new SvcError('refused', 'the test message could not be written: the log says why');
-      const sends = [...decided.rows, ...decided.dead].map(({ id, endpoint: account, conversation }) => ({
-        id,
-        endpoint: account,
-        conversation,
-      }));
-      const told = {
-        type: 'alert.tested',
-        at: now,
-        runtimeId: core.runtimeId,
-        actor,
-        data: { sends: sends.length },
-      } as const;
-      const statements = [...decided.statements, ...keep({ sends }), ...recordEvents([told])];
-      const answer = await decide(decided, () => core.writer.commit({ name: 'alerts.tested', statements }));
-      if (answer.kind === 'refused') throw new Error(`the test was not stored: ${answer.detail}`);
-      return { sends };
-    });
+    return this.inTurn(() => this.#post.test(actor, endpoint, keep));
   }
 
   async #load(): Promise<void> {
@@ -222,13 +189,14 @@ export class Alerts {
 
   async #look(): Promise<void> {
     const { core, figures, expected, config } = this.#deps;
-    const [readings, names] = await Promise.all([figures(), expected()]);
+    const [sample, names] = await Promise.all([figures(), expected()]);
     const now = core.clock.now();
-    if (this.#recent.times.length === 0) await this.#seed(readings, now);
-    this.#note(this.#recent.add(now, readings));
+    if (this.#recent.times.length === 0) await this.#seed(sample, now);
+    this.#note(this.#recent.add(now, sample));
     this.#expected = names;
     this.lookedAt = now;
     const rules = this.rules();
+    this.#noteUnknown(rules);
     const evaluated = new Map<string, Evaluated>(rules.map((rule) => [rule.name, evaluate(rule, this.#recent)]));
     const notBefore = now + Math.max(0, this.#settledAt - core.clock.monotonic());
     const stepped = step(this.#alerts, { now, rules, evaluated, notBefore });
@@ -241,31 +209,39 @@ export class Alerts {
       isSilenced: (alert) => this.isSilenced(alert),
       repeatMs: config().alerts.repeatHours * 3_600_000,
     });
-    const carried = carriersOf(told.tellings, this.targets);
-    const messages = await this.#messages(carried, now);
-    if (carried.length > 0 && this.#deps.generation() === undefined) await this.#store(stepped.alerts, []);
-    else await this.#store(told.alerts, messages);
+    const messages = await this.#post.messages(told, (alert) => this.isSilenced(alert));
+    const isHeld = messages.effects.length > 0 && this.#deps.generation() === undefined;
+    await (isHeld ? this.#store(stepped.alerts, NO_MESSAGES) : this.#store(told.alerts, messages));
   }
 
   /** What happened before the first sample. */
-  async #seed(first: readonly Reading[], now: number): Promise<void> {
+  async #seed({ readings: first }: Sample, now: number): Promise<void> {
     const { core, startedAt } = this.#deps;
     const seeds = [...(await readSeeds(core.reader, now)), { at: startedAt(), readings: bornAtZero(first) }];
     for (const { at, readings } of seeds.toSorted((a, b) => a.at - b.at))
-      if (at < now && at !== this.#recent.times.at(-1)) this.#recent.add(at, readings);
+      if (at < now && at !== this.#recent.times.at(-1)) this.#recent.add(at, { readings, unread: [] });
   }
 
   /** One unit. `next` becomes the state if it is stored. */
-  async #store(next: AlertMap, effects: readonly Effect[]): Promise<void> {
-    const { core, generation, decide } = this.#deps;
+  async #store(next: AlertMap, { effects, replaced }: Messages): Promise<void> {
+    const { core, generation, decide, dropped } = this.#deps;
     const now = core.clock.now();
     const ended = this.#silences.some(({ until }) => until <= now) ? [removeEndedSilences(now)] : [];
     const rows = [...changedRows(this.#stored, next), ...ended];
     if (rows.length === 0 && this.#unrecorded.length === 0) return;
-    const events = recordEvents(this.#unrecorded.map((change) => this.#eventOf(change)));
     const view = generation();
-    const decided = view === undefined ? undefined : this.#writable(view, effects);
-    const statements = [...rows, ...events, ...(decided?.statements ?? [])];
+    const decided = view === undefined ? undefined : this.#post.writable(view, effects);
+    const gone = replaced.filter((one) => decided?.rows.some((row) => isSamePlace(row, one)));
+    const drops = gone.map((one) => dropUnsent(one, core));
+    const statements = [
+      ...rows,
+      ...drops.map(({ statement }) => statement),
+      ...(decided?.statements ?? []),
+      ...recordEvents([
+        ...this.#unrecorded.map((change) => this.#eventOf(change)),
+        ...drops.flatMap(({ events }) => events),
+      ]),
+    ];
     const commit = (): Promise<UnitAnswer> =>
       core.writer.commit({ name: 'alerts.looked', fence: core.fence, statements });
     if (FAILPOINTS) await core.point('alerts.fires');
@@ -275,46 +251,8 @@ export class Alerts {
     this.#stored = next;
     this.#alerts = next;
     this.#unrecorded = [];
+    for (const one of gone) dropped(one);
     if (ended.length > 0) this.#silences = await readSilences(core.reader);
-  }
-
-  /** A target whose platform cannot write it gets nothing, and the others get theirs. */
-  #writable(generation: GenerationView, effects: readonly Effect[]): Decided | undefined {
-    const all = this.#decided(generation, effects);
-    if (all !== undefined || effects.length < 2) return all;
-    const able = effects.filter((effect) => this.#decided(generation, [effect]) !== undefined);
-    return this.#decided(generation, able);
-  }
-
-  /** Undefined where a platform cannot write its message: the log has the reason. */
-  #decided(generation: GenerationView, effects: readonly Effect[]): Decided | undefined {
-    const { core } = this.#deps;
-    const cause = { id: ALERTS_ACTOR, receivedAt: core.clock.now(), attempt: 1, chat: undefined };
-    const of = { core, generation, cause, itemId: null, correlationId: null, actor: ALERTS_ACTOR };
-    const decided = writtenEffects(of, effects);
-    if (!(decided instanceof Error)) return decided;
-    core.log.warn({ err: decided }, 'an alert could not be written for its platform');
-    return undefined;
-  }
-
-  get targets(): readonly Target[] {
-    const generation = this.#deps.generation();
-    return this.#deps.config().alerts.notify.map((target) => {
-      const endpoint = generation?.endpoint(target.endpoint) ?? target.endpoint;
-      return { ...target, endpoint, isDisabled: this.#deps.isDisabled(endpoint) };
-    });
-  }
-
-  async #messages(carried: readonly Carried[], now: number): Promise<readonly Effect[]> {
-    const { core, project } = this.#deps;
-    const isCrash = carried.some(({ tellings }) => tellings.some(({ alert }) => alert.name.startsWith('SvcCrash')));
-    const of = {
-      project: project(),
-      runtimeId: core.runtimeId,
-      crashed: isCrash ? await lastCrashed(core.reader) : undefined,
-      rules: new Map(this.rules().map((rule) => [rule.name, rule])),
-    };
-    return carried.map(({ target, tellings }) => sendTo(target, messageOf(tellings, of), now));
   }
 
   #eventOf({ kind, alert }: Change): NewEvent {
@@ -341,6 +279,19 @@ export class Alerts {
     else log.warn({ ...fields, value }, `alert fires: svc alerts`);
   }
 
+  #noteUnknown(rules: readonly HostRule[]): void {
+    const { log } = this.#deps.core;
+    const hadUnknown = this.#unknown.length > 0;
+    this.#unknown = rules.flatMap((rule) => {
+      const figures = unreadOf(rule, this.#recent);
+      return figures.length === 0 ? [] : [{ name: rule.name, figures: [...figures] }];
+    });
+    const figures = [...new Set(this.#unknown.flatMap((one) => one.figures))];
+    if (figures.length > 0 && !hadUnknown)
+      log.warn({ figures }, 'figures could not be read: their alerts stay as they are, and are unknown');
+    if (figures.length === 0 && hadUnknown) log.info({}, 'the figures of all alerts can be read again');
+  }
+
   #note(leftOut: number): void {
     if (leftOut > 0 && !this.#isFull)
       this.#deps.core.log.warn({ leftOut }, 'too many accounts: alerts do not see the figures of all of them');
@@ -350,33 +301,3 @@ export class Alerts {
 
 const hasAccounts = (name: string): boolean =>
   RULES.find((rule) => rule.name === name)?.labels.includes('endpoint') === true;
-
-const sendTo = ({ endpoint, conversation }: Target, text: Rich, now: number): Effect => ({
-  kind: 'send',
-  key: uuidv7(now).replaceAll('-', ''),
-  to: { endpoint, id: conversation },
-  content: { text },
-  isPrivate: false,
-});
-
-const notServed = (): SvcError =>
-  new SvcError('endpoint_unavailable', 'no account is served now, so nothing can be sent', {
-    hint: '`svc runtime status` says why.',
-    details: { retryAfterMs: 2_000 },
-  });
-
-const noTarget = (endpoint: string | undefined): SvcError =>
-  new SvcError(
-    'refused',
-    endpoint === undefined ? 'alerts.notify names no target' : `alerts.notify does not name ${endpoint}`,
-    {
-      hint: 'add it to alerts.notify in svc.config.yml, then svc runtime reload',
-    },
-  );
-
-/** The worker whose crash is the newest that a start has noted. */
-async function lastCrashed(reader: Core['reader']): Promise<string | undefined> {
-  const starts = await readStarts(reader, STARTS_LOOKED_AT);
-  const after = starts.findIndex(({ previous_end: end }) => end === 'crashed');
-  return after === -1 ? undefined : starts[after + 1]?.runtime_id;
-}

@@ -1,8 +1,8 @@
 // The message of a telling. Names that people chose (of accounts, jobs, boards, the project) stand as code: in no message are they markup or a
 // mention.
 
-import type { Alert } from '../../shared/alerts/alert-machine.ts';
-import { linkOf } from '../../shared/alerts/rule.ts';
+import { type Alert, idOf } from '../../shared/alerts/alert-machine.ts';
+import { runbookOf } from '../../shared/alerts/rule.ts';
 import type { HostRule } from '../../shared/alerts/set-rules.ts';
 import type { Telling } from '../../shared/alerts/tell.ts';
 import type { Rich, Segment } from '../sdk/index.ts';
@@ -13,18 +13,47 @@ export interface MessageOf {
   /** Of the worker that crashed last. */
   readonly crashed: string | undefined;
   readonly rules: ReadonlyMap<string, HostRule>;
+  /** It stands for earlier ones that did not go out. */
+  readonly isLate?: boolean;
 }
 
 /** More would only fill the conversation. */
 const MOST_SHOWN = 10;
+const MOST_OVER = 20;
 
 export function messageOf(tellings: readonly Telling[], of: MessageOf): Rich {
+  return of.isLate === true ? lateMessage(tellings, of) : { segments: blocks(tellings, of) };
+}
+
+/** What holds now, and in one line what is over. */
+function lateMessage(tellings: readonly Telling[], of: MessageOf): Rich {
+  const over = tellings.filter(({ kind }) => kind === 'resolved');
+  const open = tellings.filter(({ kind }) => kind !== 'resolved');
+  const names = over
+    .slice(0, MOST_OVER)
+    .flatMap(({ alert }, at) => [...(at === 0 ? [] : [plain(', ')]), code(idOf(alert))]);
+  const more = over.length > MOST_OVER ? [plain(` and ${over.length - MOST_OVER} more`)] : [];
+  const head: Segment[] = [
+    { kind: 'text', text: 'LATE', marks: ['bold'] },
+    plain(': nothing could be sent here for a time; project '),
+    code(of.project),
+  ];
+  return {
+    segments: [
+      ...head,
+      ...(over.length === 0 ? [] : [plain('\nRESOLVED meanwhile: '), ...names, ...more]),
+      ...(open.length === 0 ? [] : [plain('\n\n'), ...blocks(open, of)]),
+    ],
+  };
+}
+
+function blocks(tellings: readonly Telling[], of: MessageOf): readonly Segment[] {
   const sorted = tellings.toSorted((a, b) => rankOf(a) - rankOf(b));
   const shown = sorted
     .slice(0, MOST_SHOWN)
     .flatMap((telling, at) => [...(at === 0 ? [] : [plain('\n\n')]), ...block(telling, of)]);
   const rest = sorted.length - MOST_SHOWN;
-  return { segments: rest > 0 ? [...shown, plain(`\n\nand ${rest} more: `), code('svc alerts')] : shown };
+  return rest > 0 ? [...shown, plain(`\n\nand ${rest} more: `), code('svc alerts')] : shown;
 }
 
 export const testMessage = ({ project, runtimeId }: Pick<MessageOf, 'project' | 'runtimeId'>): Rich => ({
@@ -60,7 +89,7 @@ function block({ kind, alert }: Telling, { project, runtimeId, crashed, rules }:
       `, since ${timeText(alert.since)}${kind === 'resolved' && alert.quietSince !== null ? ` until ${timeText(alert.quietSince)}` : ''}`,
     ),
     ...(kind === 'resolved' ? [] : [plain('\nDo: '), ...filled(rule?.remedy ?? '', values)]),
-    ...(kind === 'resolved' ? [] : [plain(`\nRunbook: ${linkOf(alert)}`)]),
+    ...(kind === 'resolved' ? [] : [plain('\nRunbook: '), code(runbookOf(alert))]),
   ];
 }
 

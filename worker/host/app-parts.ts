@@ -29,7 +29,6 @@ import { MediaFolder } from '../files/file-store.ts';
 import { MediaRetention } from '../files/media-retention.ts';
 import type { EventGateway } from '../http/api/events-api.ts';
 import { webhookNames } from '../ingress/webhook-addresses.ts';
-import type { Jobs } from '../jobs/jobs.ts';
 import { alertMetrics } from '../metrics/alert-metrics.ts';
 import { checkpointMetrics } from '../metrics/checkpoint-metrics.ts';
 import { jobMetrics } from '../metrics/job-metrics.ts';
@@ -45,7 +44,7 @@ import { NextCode } from '../runtime/loading/next-code.ts';
 import { AlertsHost } from './alerts/alerts-host.ts';
 import type { AppOptions } from './app-options.ts';
 import { Housekeeping, type KeepFor } from './housekeeping.ts';
-import { createJobs } from './jobs.ts';
+import { JobsHost } from './jobs.ts';
 import { ReleasesHost } from './recovery/releases.ts';
 import { RecoveryHost } from './recovery.ts';
 import { WorkroomHost } from './workroom.ts';
@@ -82,7 +81,7 @@ export class Parts {
   readonly database: DatabaseHost;
   readonly media: MediaFolder;
   readonly engine: Engine;
-  readonly jobs: Jobs;
+  readonly jobs: JobsHost;
   readonly readiness: Readiness;
   readonly metrics: Metrics;
   readonly pluginMetrics: PluginMetrics;
@@ -123,7 +122,13 @@ export class Parts {
       endpoint: (name) => this.engine.runtime.current?.endpoint(name) ?? name,
     });
     this.engine = this.#makeEngine();
-    this.jobs = createJobs(this.core, this.engine, { project, workroom: () => this.workroom.api });
+    this.jobs = new JobsHost({
+      core: this.core,
+      engine: this.engine,
+      project,
+      workroom: () => this.workroom.api,
+      admit: () => this.admit(),
+    });
     this.recovery = this.#makeRecovery();
     this.releases = new ReleasesHost({
       core: this.core,

@@ -37,7 +37,6 @@ import { refusedReload, requestRestart, restartInstead } from './app-restart.ts'
 import { hostStatus } from './app-status.ts';
 import { createHostApi } from './host-api.ts';
 import { createIngressApi } from './ingress.ts';
-import { jobsApi } from './jobs.ts';
 import { type OperatorApi, operatorApi } from './operator-api.ts';
 
 const READINESS_LOOK_MS = 500;
@@ -111,7 +110,7 @@ class Host implements App {
       admit: () => this.#parts.admit(),
       reload: (caller, options) => this.reload(caller.actor, options),
       requestRestart: (caller, keep) => requestRestart(this.#parts, caller.actor, keep),
-      jobs: jobsApi(this.#parts),
+      jobs: this.#parts.jobs.api,
       checkpoints: this.#parts.recovery.api,
       releases: this.#parts.releases.api,
       acceptance: lazyAcceptance(this.#parts),
@@ -148,9 +147,11 @@ class Host implements App {
     this.#isUp = true;
     if (this.#isOpen()) await this.#begin(); // the database may have opened meanwhile
     readiness.started();
-    this.#gate.open();
     this.#looking = setInterval(() => readiness.look(), READINESS_LOOK_MS);
     this.#looking.unref();
+    await turns(ANSWER_TURNS); // whoever waits for readiness is answered first
+    await this.#http.complete();
+    this.#gate.open();
     if (this.#options.watch) await this.#watch();
     this.#log.info({ ...this.#address }, 'up');
     void turns(ANSWER_TURNS).then(() => this.#run());
@@ -238,6 +239,7 @@ class Host implements App {
     try {
       const generation = await this.#parts.engine.runtime.reload(actor, options);
       this.#http.tokensChanged();
+      this.#parts.workroom.planDues();
       await this.#parts.jobs.takeInNow();
       return { generation: generation.number, warnings: accountWarnings(this.#parts.core, generation) };
     } catch (error) {

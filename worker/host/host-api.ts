@@ -22,7 +22,7 @@ import { RefusalLog } from '../ingress/refusal-log.ts';
 import { createWebhookControl, publicAddress } from '../ingress/webhook-addresses.ts';
 import { createWebhookSockets } from '../ingress/webhook-sockets.ts';
 import { Webhooks } from '../ingress/webhooks.ts';
-import { reopenRuns } from '../jobs/job-store.ts';
+import { reopenRuns } from '../jobs/reopen-runs.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createOutboxAdmin } from '../outbox/outbox-admin.ts';
 import type { Readiness } from '../readiness/readiness.ts';

@@ -3,12 +3,11 @@ import type { IngressPreview, IngressStatus } from '../../shared/api/runtime.ts'
 import type { Engine } from '../engine/engine.ts';
 import type { IngressApi } from '../http/api/ingress-api.ts';
 import { readDueTasks, readParked, readWork } from '../ingress/ingress-status.ts';
-import { previewDue } from '../jobs/due-plan.ts';
-import type { Jobs } from '../jobs/jobs.ts';
+import type { JobsHost } from './jobs.ts';
 
 const MOST_HANDLERS = 20;
 
-export function createIngressApi(engine: Engine, jobs: Pick<Jobs, 'scheduler'>): IngressApi {
+export function createIngressApi(engine: Engine, jobs: Pick<JobsHost, 'previewDue'>): IngressApi {
   const { gate } = engine;
   return {
     state: () => gate.known(),
@@ -32,17 +31,14 @@ async function statusOf({ core, gate, dispatcher, runtime, context }: Engine): P
   return { ...gate.known(), ...work };
 }
 
-async function previewOf(
-  { core, gate, cron }: Engine,
-  { scheduler }: Pick<Jobs, 'scheduler'>,
-): Promise<IngressPreview> {
+async function previewOf({ core, gate, cron }: Engine, jobs: Pick<JobsHost, 'previewDue'>): Promise<IngressPreview> {
   gate.known();
   const { reader, clock } = core;
   const now = clock.now();
   const [items, tasks] = [await readParked(reader), await readDueTasks(reader, now)];
   return {
     items,
-    jobs: await previewDue(reader, scheduler.jobs, now),
+    jobs: await jobs.previewDue(now),
     tasks: tasks.filter(
       ({ kind, handler, oldest }) => kind !== 'cron' || !cron.isSkipped(handler, Date.parse(oldest ?? '')),
     ),

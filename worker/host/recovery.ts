@@ -213,7 +213,7 @@ export class RecoveryHost {
   /** Configuration and secrets, of the file and of what is served. */
   async #facts() {
     const { project, mode, environment, loaded, changedFiles, secrets } = this.#deps;
-    const { knownSecrets } = await import('../recovery/checkpoint/known-secrets.ts');
+    const { knownSecrets } = await import('../../shared/recovery/known-secrets.ts');
     const served = loaded();
     let file: LoadedConfig | undefined;
     try {

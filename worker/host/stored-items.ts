@@ -15,7 +15,7 @@ import type {
   Selection,
 } from '../http/api/items-api.ts';
 import { createInboxAdmin } from '../inbox/inbox-admin.ts';
-import { reopenRuns } from '../jobs/job-store.ts';
+import { reopenRuns } from '../jobs/reopen-runs.ts';
 import { createOutboxAdmin } from '../outbox/outbox-admin.ts';
 import { findStored, reading, type StoredPlaceOptions, writing } from './stored-place.ts';
 

@@ -16,6 +16,7 @@ import type { Figures } from '../workroom/figures.ts';
 import type { Journal } from '../workroom/journal/journal.ts';
 
 const HOUR_MS = 3_600_000;
+const PLAN_AGAIN_MS = 60_000;
 const NAMES = [
   'do',
   'item',
@@ -51,6 +52,7 @@ export class WorkroomHost {
   #begin: number | undefined;
   #figures: Figures | undefined;
   #stopped = false;
+  #planning: Promise<void> = Promise.resolve();
 
   constructor(deps: WorkroomDeps) {
     this.#deps = deps;
@@ -123,13 +125,33 @@ export class WorkroomHost {
       // Rows that cannot be fired would keep those behind them from their turn.
       () => this.#journal?.damage === undefined,
     );
+    this.planDues();
     if (this.#isWorkroom) void this.#prove();
+  }
+
+  /** Deadlines follow the settings of the configuration. Called at the start and after each reload. */
+  planDues(): void {
+    if (this.#isWorkroom) this.#planning = this.#planning.then(() => this.#planDues());
+  }
+
+  async #planDues(): Promise<void> {
+    const { core, config, timers } = this.#deps;
+    try {
+      const { planDues } = await this.#load();
+      const reminding = workroomSettings(config());
+      await planDues({ core, reminding, due: (at) => timers().expect(at), isStopped: () => this.#stopped });
+    } catch (error) {
+      if (this.#stopped) return;
+      core.log.warn({ err: error }, 'items of the Workroom are not planned for the settings: tried again in a minute');
+      core.clock.after(PLAN_AGAIN_MS, () => this.planDues(), { background: true });
+    }
   }
 
   /** Completes the files. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
+    await this.#planning;
     await this.#journal?.stop();
   }
 
@@ -208,15 +230,17 @@ async function load(
   opened: Journal | undefined,
   proofs: { readonly verify: () => Promise<Verification>; readonly last: () => Verification | undefined },
 ) {
-  const { Workroom, DatabaseJournal, workroomPart, createWorkroomAdmin, scrub, noteHead, readHead, Figures } =
-    await import('../workroom/index.ts');
+  const { Workroom, DatabaseJournal, workroomPart, createWorkroomAdmin, ...more } = await import(
+    '../workroom/index.ts'
+  );
+  const { scrub, noteHead, readHead, Figures, planDues } = more;
   const journal = opened ?? new DatabaseJournal(core.reader);
   const due = (at: number): void => timers().expect(at);
   const workroom = new Workroom(core, () => workroomSettings(config()), { due, journal });
   const { verify, last: lastVerification } = proofs;
   const place = { folder: paths.workroomJournal, catalogFile: paths.workroomCatalog };
   const admin = createWorkroomAdmin({ core, workroom, source: journal, place, verify, lastVerification, endpoint });
-  return { workroom, admin, journal, part: workroomPart(core, workroom), scrub, noteHead, readHead, Figures };
+  return { workroom, admin, journal, part: workroomPart(core, workroom), scrub, noteHead, readHead, Figures, planDues };
 }
 
 /** Settings of the board, from the configuration. */

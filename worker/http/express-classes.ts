@@ -3,12 +3,14 @@
 // would undo it: use Routers. A test compares the prototypes.
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import express, { type Express } from 'express';
+import type { Express } from 'express';
 import { newContext, type RequestContext } from './request/request-context.ts';
 
 export interface ExpressClasses {
   readonly Request: typeof IncomingMessage;
   readonly Response: typeof ServerResponse<IncomingMessage>;
+  /** Gives them the prototypes that this app would set. */
+  bind(app: Express): void;
 }
 
 const held = new WeakSet<IncomingMessage>();
@@ -16,8 +18,8 @@ const held = new WeakSet<IncomingMessage>();
 /** True if the request was presented to Node as an upgrade. So it stays unread until earlier requests are answered. */
 export const isHeld = (request: IncomingMessage): boolean => held.has(request);
 
-/** Classes for `http.createServer`, bound to this app. `isFull`: the next request of the connection has to wait. */
-export function expressClasses(app: Express, isFull: (socket: Socket) => boolean): ExpressClasses {
+/** Classes for `http.createServer`. `isFull`: the next request of the connection has to wait. */
+export function expressClasses(isFull: (socket: Socket) => boolean): ExpressClasses {
   class Request extends IncomingMessage {
     readonly context: RequestContext = newContext();
     #offersUpgrade: boolean | null = null;
@@ -35,14 +37,20 @@ export function expressClasses(app: Express, isFull: (socket: Socket) => boolean
     }
   }
   class Response extends ServerResponse {}
-  adopt(Request.prototype, express.request, app);
-  adopt(Response.prototype, express.response, app);
-  app.request = Request.prototype as unknown as typeof app.request;
-  app.response = Response.prototype as unknown as typeof app.response;
-  return { Request, Response };
+  return {
+    Request,
+    Response,
+    bind(app) {
+      adopt(Request.prototype, app.request, app);
+      adopt(Response.prototype, app.response, app);
+      app.request = Request.prototype as unknown as typeof app.request;
+      app.response = Response.prototype as unknown as typeof app.response;
+    },
+  };
 }
 
-function adopt(prototype: object, parent: object, app: Express): void {
-  Object.setPrototypeOf(prototype, parent);
+/** `own`: what the app would set, an object over what all apps share. */
+function adopt(prototype: object, own: object, app: Express): void {
+  Object.setPrototypeOf(prototype, Object.getPrototypeOf(own) as object);
   Object.defineProperty(prototype, 'app', { value: app, configurable: true, enumerable: true, writable: true });
 }

@@ -6,14 +6,13 @@ import { checkJobs } from '../../shared/jobs/jobs-file.ts';
 import { readMeta } from '../database/project-state.ts';
 import type { Reader } from '../database/unit.ts';
 import { listDues } from './backlog.ts';
+import { GOOD_SET } from './good-set.ts';
 import { rowDigest } from './job-item.ts';
 import { readDueRows, readKnown } from './job-store.ts';
 import { type DueStep, planDues } from './missed.ts';
 import { Slices } from './slices.ts';
 
 const LATE_MS = 60_000;
-/** Key of the stored jobs file that was taken in last. */
-export const GOOD_SET = 'jobs';
 
 /** A job with its due times. */
 export interface Scheduled {

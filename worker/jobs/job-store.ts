@@ -1,13 +1,11 @@
 // Statements and reads of the ledger of jobs. The writing ones join the unit of what they record.
 import type { Selectable } from 'kysely';
-import { prepared, preparedRead, sql, statement } from '../database/statement.ts';
+import { prepared, preparedRead, sql } from '../database/statement.ts';
 import type { JobRunState, JobRunsTable } from '../database/tables.ts';
-import type { Reader, Statement } from '../database/unit.ts';
+import type { Reader } from '../database/unit.ts';
 
 export type JobRun = Selectable<JobRunsTable>;
 export const OPEN_GUARD = 'job_open';
-/** A UUID. */
-const RUN_ID_LENGTH = 36;
 
 /** Refused as `unique` if the ledger knows this due time of the job. */
 export const insertRun = prepared<JobRun>((run) =>
@@ -56,25 +54,6 @@ export const endRun = prepared<{ run: string; state: JobRunState; reason: string
       .where('done_at', 'is', null),
   { expect: 1, guard: 'job_run' },
 );
-
-/**
- * Failed runs whose items are replayed go on. Their items name the run at the end of the delivery id, so that no scan of the ledger is needed.
- */
-export const reopenRuns = (items: readonly string[]): Statement =>
-  statement(
-    sql
-      .updateTable('job_runs')
-      .set({ state: 'running', reason: null, done_at: null })
-      .where('state', '=', 'failed')
-      .where('item_id', 'in', items)
-      .where('run_id', 'in', (eb) =>
-        eb
-          .selectFrom('inbox')
-          .select(({ fn, val }) => fn<string>('substr', ['delivery_id', val(-RUN_ID_LENGTH)]).as('run_id'))
-          .where('id', 'in', items)
-          .where('delivery_id', 'like', 'job/%'),
-      ),
-  );
 
 /** Counts runs (or missed due times) of a job by outcome. */
 export const countEnd = prepared<{ name: string; outcome: string; count: number; at: number }>(

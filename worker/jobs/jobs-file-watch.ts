@@ -1,5 +1,6 @@
 // Looks at the jobs file once a second: by size, time and inode, without a watcher. A changed file is read once it stood still for a look.
-import { fingerprint } from '../../shared/jobs/jobs-file.ts';
+import { statSync } from 'node:fs';
+import { messageOf } from '../../shared/svc-error.ts';
 
 export class JobsFileWatch {
   readonly #path: string;
@@ -9,6 +10,10 @@ export class JobsFileWatch {
 
   constructor(path: string) {
     this.#path = path;
+  }
+
+  isThere(): boolean {
+    return fingerprint(this.#path) !== undefined;
   }
 
   /** True if the file has changed since it was read and stands still. */
@@ -28,5 +33,15 @@ export class JobsFileWatch {
   /** The file was not taken in for a reason of the host: it is read again. */
   unread(): void {
     this.#read = null;
+  }
+}
+
+/** What a look at the file tells of a change. Undefined: nothing is there. */
+function fingerprint(path: string): string | undefined {
+  try {
+    const { size, mtimeMs, ctimeMs, ino, dev, mode } = statSync(path);
+    return `${size} ${mtimeMs} ${ctimeMs} ${ino} ${dev} ${mode}`;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : messageOf(error);
   }
 }

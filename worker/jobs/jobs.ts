@@ -2,8 +2,7 @@
 //
 //   JOBS-1  A valid file becomes the good set in one unit with the due rows that fit it. A file that is refused changes nothing: the good set goes on,
 //           also over restarts. A file that is gone is refused while the good set is not empty.
-//   JOBS-2  Nothing of it is loaded while there is no file and no good set.
-//   JOBS-3  `start` never rejects. What fails for want of the storage is tried again each second.
+//   JOBS-2  `start` never rejects. What fails for want of the storage is tried again each second.
 import type { ConfigFault } from '../../shared/config/fault.ts';
 import type { Job } from '../../shared/jobs/job.ts';
 import { checkJobs, type JobsDocument, type JobsFile, readJobsFile } from '../../shared/jobs/jobs-file.ts';
@@ -16,7 +15,7 @@ import { recordEvents } from '../events/event-history.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import type { JobFigures } from '../metrics/job-metrics.ts';
 import type { TimerService } from '../timers/timer-service.ts';
-import { GOOD_SET } from './due-plan.ts';
+import { GOOD_SET } from './good-set.ts';
 import { JobEnds } from './job-ends.ts';
 import type { JobTargets } from './job-item.ts';
 import { JobScheduler } from './job-scheduler.ts';
@@ -71,6 +70,7 @@ export class Jobs {
   #endsTimer: Timer | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #underWay = 0;
+  #starting: Promise<void> | undefined;
   #isLoaded = false;
   #isStopped = true;
   #needsLook = true;
@@ -114,10 +114,10 @@ export class Jobs {
   }
 
   /** Reads the stored set and the file, then looks at the file each second. Resolves after the first try. */
-  async start(): Promise<void> {
-    if (!this.#isStopped) return;
+  start(): Promise<void> {
     this.#isStopped = false;
-    await this.#look();
+    this.#starting ??= this.#look();
+    return this.#starting;
   }
 
   async stop(): Promise<void> {

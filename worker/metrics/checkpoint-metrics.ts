@@ -25,7 +25,7 @@ export function checkpointMetrics(registry: Registry, read: () => Promise<Checkp
       help,
       registers,
       async collect() {
-        const known = await figures();
+        const known = await figures(this);
         if (known === undefined) this.remove();
         else this.set(known[figure]);
       },
@@ -48,7 +48,7 @@ export function checkpointMetrics(registry: Registry, read: () => Promise<Checkp
     labelNames: ['code'],
     registers,
     async collect() {
-      const failures = (await figures())?.failures;
+      const failures = (await figures(this))?.failures;
       this.reset();
       if (failures === undefined) return;
       for (const code of CODES) this.inc({ code }, 0);

@@ -27,7 +27,7 @@ export function jobMetrics(registry: Registry, read: () => Promise<JobFigures | 
     labelNames: ['job', 'outcome'],
     registers,
     async collect() {
-      const { totals = [], jobs = [] } = (await figures()) ?? {};
+      const { totals = [], jobs = [] } = (await figures(this)) ?? {};
       this.reset();
       for (const job of jobs) for (const outcome of OUTCOMES) this.inc({ job, outcome }, 0);
       for (const { name, outcome, count } of totals) if (outcome !== 'missed') this.inc({ job: name, outcome }, count);
@@ -39,7 +39,7 @@ export function jobMetrics(registry: Registry, read: () => Promise<JobFigures | 
     labelNames: ['job'],
     registers,
     async collect() {
-      const { totals = [], jobs = [] } = (await figures()) ?? {};
+      const { totals = [], jobs = [] } = (await figures(this)) ?? {};
       this.reset();
       for (const job of jobs) this.inc({ job }, 0);
       for (const { name, outcome, count } of totals) if (outcome === 'missed') this.inc({ job: name }, count);
@@ -51,7 +51,7 @@ export function jobMetrics(registry: Registry, read: () => Promise<JobFigures | 
     labelNames: ['job'],
     registers,
     async collect() {
-      const { totals = [], jobs = [] } = (await figures()) ?? {};
+      const { totals = [], jobs = [] } = (await figures(this)) ?? {};
       this.reset();
       for (const { name, outcome, last_at: at } of totals)
         if (outcome === 'done' && jobs.includes(name)) this.set({ job: name }, at / 1_000);
@@ -62,7 +62,7 @@ export function jobMetrics(registry: Registry, read: () => Promise<JobFigures | 
     help: '0 while data/schedule-jobs.json is refused; the last good set goes on then.',
     registers,
     async collect() {
-      const known = await figures();
+      const known = await figures(this);
       if (known === undefined) this.remove();
       else this.set(Number(known.isFileOk));
     },

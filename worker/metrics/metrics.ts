@@ -13,6 +13,7 @@ import {
   WEBHOOK_OUTCOMES,
 } from './closed-labels.ts';
 import { gaugeValue } from './gauge-value.ts';
+import { noteRead } from './unread.ts';
 
 /** Figures read from the database at each scrape. Unknown figures are left out. */
 export interface StoredFigures {
@@ -220,6 +221,7 @@ const gaugesOf =
       registers: [registry],
       async collect() {
         const value = await read();
+        noteRead(this, value !== undefined);
         if (value === undefined) this.remove();
         else this.set(value);
       },
@@ -253,6 +255,7 @@ function storedMetrics(registry: Registry, add: AddGauge, read: MetricSources['s
     registers: [registry],
     async collect() {
       const stored = await figures();
+      noteRead(this, stored !== undefined);
       this.reset();
       if (stored === undefined) return; // a counter that falls to 0 would count as a restart of its own
       for (const reason of RESTART_REASONS) this.inc({ reason }, 0);

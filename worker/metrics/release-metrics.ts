@@ -22,7 +22,7 @@ export function releaseMetrics(registry: Registry, read: () => Promise<ReleaseFi
     labelNames: ['state'],
     registers,
     async collect() {
-      const present = (await figures())?.state;
+      const present = (await figures(this))?.state;
       for (const state of STATES) this.set({ state }, Number(state === present));
     },
   });
@@ -32,7 +32,7 @@ export function releaseMetrics(registry: Registry, read: () => Promise<ReleaseFi
     labelNames: ['verdict'],
     registers,
     async collect() {
-      const present = (await figures())?.verdict;
+      const present = (await figures(this))?.verdict;
       for (const verdict of VERDICTS) this.set({ verdict }, Number(verdict === present));
     },
   });

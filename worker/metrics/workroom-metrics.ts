@@ -26,7 +26,7 @@ export function workroomMetrics(registry: Registry, read: () => Promise<Workroom
     labelNames: ['board', 'state'],
     registers,
     async collect() {
-      const { items = [] } = (await figures()) ?? {};
+      const { items = [] } = (await figures(this)) ?? {};
       this.reset();
       for (const { board, state, count } of items) this.set({ board, state }, count);
     },
@@ -37,7 +37,7 @@ export function workroomMetrics(registry: Registry, read: () => Promise<Workroom
     labelNames: ['board'],
     registers,
     async collect() {
-      const { overdue = [] } = (await figures()) ?? {};
+      const { overdue = [] } = (await figures(this)) ?? {};
       this.reset();
       for (const { board, count } of overdue) this.set({ board }, count);
     },
@@ -48,7 +48,7 @@ export function workroomMetrics(registry: Registry, read: () => Promise<Workroom
     labelNames: ['board'],
     registers,
     async collect() {
-      const { blockedOldest = [] } = (await figures()) ?? {};
+      const { blockedOldest = [] } = (await figures(this)) ?? {};
       this.reset();
       for (const { board, seconds } of blockedOldest) this.set({ board }, seconds);
     },
@@ -59,7 +59,7 @@ export function workroomMetrics(registry: Registry, read: () => Promise<Workroom
     labelNames: ['outcome'],
     registers,
     async collect() {
-      const { commands = [] } = (await figures()) ?? {};
+      const { commands = [] } = (await figures(this)) ?? {};
       this.reset();
       for (const { outcome, count } of commands) this.inc({ outcome }, count);
     },
@@ -69,7 +69,7 @@ export function workroomMetrics(registry: Registry, read: () => Promise<Workroom
     help: 'Number of the last event of the journal.',
     registers,
     async collect() {
-      const known = await figures();
+      const known = await figures(this);
       if (known === undefined) this.remove();
       else this.set(known.seq);
     },
@@ -79,7 +79,7 @@ export function workroomMetrics(registry: Registry, read: () => Promise<Workroom
     help: '0 while the last proof of the journal found a fault.',
     registers,
     async collect() {
-      const known = await figures();
+      const known = await figures(this);
       if (known?.isSound === undefined) this.remove();
       else this.set(Number(known.isSound));
     },

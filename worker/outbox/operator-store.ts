@@ -93,3 +93,18 @@ export const dropSend = (row: SeenSend, at: number, reason: string): Statement =
       guard: 'send',
     },
   );
+
+/** Drops sends whose call is not under way. Refused if one has begun meanwhile. */
+export const dropWaiting = (rows: readonly Pick<OutboxRow, 'id'>[], at: number, reason: string): Statement =>
+  statement(
+    sql
+      .updateTable('outbox')
+      .set(dropped(at, reason))
+      .where(
+        'id',
+        'in',
+        rows.map(({ id }) => id),
+      )
+      .where('state', 'in', ['pending', 'waiting']),
+    { expect: rows.length, guard: 'send' },
+  );

@@ -4,6 +4,7 @@ import { recordEvents } from '../events/event-history.ts';
 import type { NewEvent } from '../events/event-types.ts';
 import type { LaneOutcome } from '../lanes/lane-runner.ts';
 import { putDue } from '../timers/due-store.ts';
+import { dropWaiting } from './operator-store.ts';
 import type { SendVerdict } from './outbox-machine.ts';
 import { endSend, finishSend, type OutboxRow, postponeSend } from './outbox-store.ts';
 
@@ -72,6 +73,29 @@ export const putOffSend = (
   postponeSend({ id, nextAt, error: reason, attempts, failures }),
   putDue({ id: `outbox/${id}`, kind: 'outbox', at: nextAt, capability: null, lane, data: id }),
 ];
+
+/** Sends of the host itself for which a newer one stands. */
+export const replaceSends = (
+  rows: readonly Pick<OutboxRow, 'id' | 'endpoint' | 'state'>[],
+  { reason, at, runtimeId, actor }: ReplacedBy,
+): { readonly statement: Statement; readonly events: readonly NewEvent[] } => ({
+  statement: dropWaiting(rows, at, reason),
+  events: rows.map(({ id, endpoint, state }) => ({
+    type: 'outbox.dropped',
+    at,
+    runtimeId,
+    endpoint,
+    actor,
+    data: { item: id, reason, was: state },
+  })),
+});
+
+interface ReplacedBy {
+  readonly reason: string;
+  readonly at: number;
+  readonly runtimeId: string;
+  readonly actor: string;
+}
 
 type Told = Pick<Extract<NewEvent, { type: `outbox.${string}` }>, 'type' | 'data'>;
 

@@ -10,6 +10,9 @@ import { GroupingWriter } from '../database/writer.ts';
 import type { FileStore } from '../files/file-store.ts';
 import type { Life } from './life.ts';
 
+/** A new database with its schema. To migrate one takes longer than a short story of a test, which may begin hundreds of times. */
+let fresh: Buffer | undefined;
+
 export class MemoryDisk {
   readonly #core: WriterCore;
   readonly #database: Database;
@@ -20,8 +23,9 @@ export class MemoryDisk {
   #commits = 0;
 
   constructor(now: () => number) {
-    this.#core = new WriterCore({ file: ':memory:', now });
+    this.#core = new WriterCore({ file: ':memory:', now, content: fresh });
     this.#database = this.#core.open();
+    fresh ??= this.#database.serialize();
     this.#reader = new SqliteReader(() => this.#database);
   }
 

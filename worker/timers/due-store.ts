@@ -57,7 +57,9 @@ export const bringForward = ({ byMs, after }: SetBack): Statement =>
       .where(({ eb, or }) => or([eb('kind', 'in', ['inbox', 'outbox']), eb('is_wait', '=', 1)])),
   );
 
-export const removeDue = (id: string): Statement => statement(sql.deleteFrom('due').where('id', '=', id));
+const remove = prepared<Pick<DueRow, 'id'>>(({ id }) => sql.deleteFrom('due').where('id', '=', id));
+
+export const removeDue = (id: string): Statement => remove({ id });
 
 /** Removes a due row exactly as it was read. Refuses the unit if the row changed meanwhile: the new row is due too. */
 export const takeDue = prepared<Pick<DueRow, 'id' | 'at' | 'data'>>(

@@ -20,7 +20,7 @@ import {
   stateOf,
   type View,
 } from './board/model.ts';
-import { append, GUARD } from './journal/append.ts';
+import { type Appending, append, GUARD, isAtVersion } from './journal/append.ts';
 import { entityIn } from './journal/catalog-rows.ts';
 import { DatabaseJournal, type Journal, refuseDamaged } from './journal/journal.ts';
 import type { CommandIdentity } from './journal/journal-event.ts';
@@ -103,41 +103,53 @@ export class Workroom {
     { ifVersion, more = () => [] }: CommandOptions = {},
   ): Promise<Outcome> {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+      const view = await readView(this.#core.reader, command);
+      const version = versionOf(view, command);
+      const isOther = ifVersion !== undefined && version !== undefined && version !== ifVersion;
+      const planned = this.#decided(view, command, by);
+      const { outcome } = planned;
+      const answer = outcome.kind === 'refused' || isOther ? undefined : await this.#commit(planned, more(outcome));
+      if (answer?.kind === 'committed') {
+        await this.#journal.settled();
+        return outcome;
+      }
+      // The id of a command is stored once: what was carried out before never gets so far as a second commit. So most commands need no look.
       const earlier = await this.#earlier(by.command);
       if (earlier !== undefined) {
         await this.#journal.settled();
         return earlier;
       }
-      const view = await readView(this.#core.reader, command);
-      if (ifVersion !== undefined) refuseOtherVersion(view, command, ifVersion);
-      const planned = this.plan(view, command, by);
-      if (planned.outcome.kind === 'refused') return planned.outcome;
-      const answer = await this.#commit(planned, more(planned.outcome));
-      if (answer.kind === 'committed') {
-        await this.#journal.settled();
-        return planned.outcome;
-      }
-      if (answer.guard !== GUARD) throw new Error(`the command was refused by ${answer.guard}: ${answer.detail}`);
+      if (isOther) throw new SvcError('precondition_failed', `the item has version ${version}, not ${ifVersion}`);
+      if (outcome.kind === 'refused') return this.#counted(outcome);
+      if (answer !== undefined && answer.guard !== GUARD)
+        throw new Error(`the command was refused by ${answer.guard}: ${answer.detail}`);
     }
     throw new SvcError('overloaded', 'others kept changing this item: try again', { details: { retryAfterMs: 1_000 } });
   }
 
   /** Decides a command on a view. Nothing is stored: the caller commits the statements, or drops them. */
-  plan(view: View, command: WorkCommand, { actor, command: identity }: Commanding): Planned {
+  plan(view: View, command: WorkCommand, by: Commanding): Planned {
+    const planned = this.#decided(view, command, by);
+    if (planned.outcome.kind === 'refused') this.#counted(planned.outcome);
+    return planned;
+  }
+
+  #decided(view: View, asked: WorkCommand, { actor, command }: Commanding): Planned {
     refuseDamaged(this.#journal);
-    const now = this.#core.clock.now();
-    const decision = decide(command, { view, actor, now });
-    if (decision.kind === 'refused') {
-      this.refusals.set(decision.code, (this.refusals.get(decision.code) ?? 0) + 1);
-      return { outcome: decision, statements: [], events: [], view, dueAt: undefined };
-    }
-    return this.#planned(view, decision.facts, identity);
+    const decision = decide(asked, { view, actor, now: this.#core.clock.now() });
+    if (decision.kind === 'decided') return this.#planned(view, decision.facts, { command });
+    return { outcome: decision, statements: [], events: [], view, dueAt: undefined };
+  }
+
+  #counted(refusal: Refusal): Refusal {
+    this.refusals.set(refusal.code, (this.refusals.get(refusal.code) ?? 0) + 1);
+    return refusal;
   }
 
   /** Commits facts that are no decision on a command, behind `before`. False: others changed one of the streams meanwhile. */
   async store({ view, facts, command, before }: Storing): Promise<boolean> {
     refuseDamaged(this.#journal);
-    const answer = await this.#commit(this.#planned(view, facts, command), before);
+    const answer = await this.#commit(this.#planned(view, facts, { command }), before);
     if (answer.kind === 'committed') {
       await this.#journal.settled();
       return true;
@@ -169,12 +181,14 @@ export class Workroom {
     const decision = drafts.decided();
     const facts = decision.kind === 'decided' ? decision.facts : [];
     if (facts.length === 0) {
-      const later = found === undefined ? [] : this.#later(found);
+      // A command may bring a deadline forward meanwhile: then the row stays, and fires again.
+      const later = found === undefined ? [] : [isAtVersion(itemStream(item), found.version), ...this.#later(found)];
       await this.#core.writer.commit({ name: 'workroom.due', statements: [takeDue(row), ...later] });
       return;
     }
     // A unit that loses against a command leaves its due row, or finds it replaced: it is looked at again.
-    await this.#commit(this.#planned(view, facts, { id: `due/${item}/${row.at}/${now}`, cause: null }), [takeDue(row)]);
+    const command = { id: `due/${item}/${row.at}/${now}`, cause: null };
+    await this.#commit(this.#planned(view, facts, { command, isDueTaken: true }), [takeDue(row)]);
   }
 
   #later(item: Parameters<typeof announcements>[0]): readonly Statement[] {
@@ -185,8 +199,9 @@ export class Workroom {
     return [putDue({ ...dueRow(item.id), at })];
   }
 
-  #planned(view: View, facts: readonly Fact[], command: CommandIdentity): Planned {
-    const appended = append(view, facts, { command, reminding: this.settings() });
+  #planned(view: View, facts: readonly Fact[], of: Omit<Appending, 'reminding'>): Planned {
+    const { command } = of;
+    const appended = append(view, facts, { ...of, reminding: this.settings() });
     const [first] = facts;
     if (first === undefined) throw new Error('a decision without a fact');
     return {
@@ -257,8 +272,5 @@ function acceptedOf(view: View, stream: string): Accepted {
   return { kind: 'accepted', stream, item: undefined, version, state: undefined };
 }
 
-function refuseOtherVersion(view: View, command: WorkCommand, ifVersion: number): void {
-  const version = 'item' in command ? view.items[command.item]?.version : undefined;
-  if (version !== undefined && version !== ifVersion)
-    throw new SvcError('precondition_failed', `the item has version ${version}, not ${ifVersion}`);
-}
+const versionOf = (view: View, command: WorkCommand): number | undefined =>
+  'item' in command ? view.items[command.item]?.version : undefined;

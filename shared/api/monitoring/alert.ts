@@ -32,8 +32,8 @@ export const alertSchema = Type.Object({
   summary: Type.String(),
   description: Type.String(),
   remedy: Type.String(),
-  /** Section of the runbook. */
-  link: Type.String(),
+  /** The command that shows what it means, where to look and what to do. */
+  runbook: Type.String(),
   /** When it was told last; null: not at all. */
   toldAt: nullableText,
   flapping: Type.Boolean(),
@@ -42,12 +42,16 @@ export const alertSchema = Type.Object({
   mutedBy: nullableText,
 });
 
+export const unknownRuleSchema = Type.Object({ name: Type.String(), figures: Type.Array(Type.String()) });
+
 export const alertsSchema = Type.Object({
   /** Time of the last look; null before the first. */
   at: nullableText,
   /** Alerts that fire, and are neither silenced nor muted. */
   firing: Type.Integer(),
   alerts: Type.Array(alertSchema),
+  /** Rules that cannot be evaluated now, and the figures that could not be read. What fired by them goes on; what is new is not seen. */
+  unknown: Type.Array(unknownRuleSchema),
   silences: Type.Array(silenceSchema),
   /** Number of targets in `alerts.notify`. */
   targets: Type.Integer(),
@@ -80,6 +84,7 @@ export const alertTestedSchema = Type.Object({
 
 export type ShownAlerts = Static<typeof alertsSchema>;
 export type ShownAlert = Static<typeof alertSchema>;
+export type UnknownRule = Static<typeof unknownRuleSchema>;
 export type ShownSilence = Static<typeof silenceSchema>;
 export type SilenceAsk = Static<typeof alertSilenceSchema>;
 export type UnsilenceAsk = Static<typeof alertUnsilenceSchema>;

@@ -20,6 +20,7 @@ import { parseDuration } from '../duration.ts';
 import { queryOf, textOption, textsOption } from '../options.ts';
 import { shown } from '../output/printable.ts';
 import { unknownWord } from '../output/usage-error.ts';
+import { type Mask, maskFor } from '../release/masked.ts';
 
 const ADDRESS = '/api/system/acceptance';
 const POLL_MS = 500;
@@ -48,8 +49,8 @@ export const command: Command = {
     const within = parseDuration('--within', textOption(options, 'within') ?? '24h') / 1_000;
     const wait = textOption(options, 'wait');
     const waitMs = wait === undefined ? 0 : parseDuration('--wait', wait);
-    const settled = settledBy(textsOption(options, 'settle'));
     const project = context.project();
+    const settled = settledBy(textsOption(options, 'settle'), maskFor({ project, env: context.env }));
     const client = await context.host();
     const { rows, facts } = await judgedWithin(context, client, { within, waitMs, settled });
     const acceptance: Acceptance = isAccepted(rows)
@@ -62,8 +63,8 @@ export const command: Command = {
   },
 };
 
-/** `host=first release`. Throws `usage`. */
-function settledBy(given: readonly string[]): Settled {
+/** `host=first release`. Throws `usage`. The report is a file of its own: no secret gets there. */
+function settledBy(given: readonly string[], mask: Mask): Settled {
   const settled: Partial<Record<string, string>> = {};
   for (const text of given) {
     const at = text.indexOf('=');
@@ -73,7 +74,7 @@ function settledBy(given: readonly string[]): Settled {
         hint: `svc accept --settle host="first release"; rows are ${ACCEPTANCE_ROWS.join(', ')}`,
       });
     if (!ACCEPTANCE_ROWS.some((known) => known === row)) throw unknownWord('row', row, ACCEPTANCE_ROWS);
-    settled[row] = reason;
+    settled[row] = mask(reason);
   }
   return settled;
 }

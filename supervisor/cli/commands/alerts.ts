@@ -1,29 +1,68 @@
-// `svc alerts`, and `svc alerts silence|unsilence|test|rules`.
+// `svc alerts`, and `svc alerts show|silence|unsilence|test|rules`.
 import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { prometheusRules } from '../../../shared/alerts/prometheus.ts';
 import { RUNBOOK } from '../../../shared/alerts/rule.ts';
+import { ACTIVE_RULES } from '../../../shared/alerts/rules.ts';
 import { setRules } from '../../../shared/alerts/set-rules.ts';
 import type { AlertTested, ShownAlert, ShownAlerts, ShownSilence } from '../../../shared/api/monitoring/alert.ts';
 import { loadConfig } from '../../../shared/config/load.ts';
+import { nearest } from '../../../shared/config/nearest.ts';
 import { EXIT } from '../../../shared/process/exit-codes.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext, Printer } from '../command.ts';
 import { parseDuration } from '../duration.ts';
+import { ownPackage } from '../init/own-package.ts';
 import { textArgument, textOption } from '../options.ts';
 import { shown } from '../output/printable.ts';
 
 const list: Command = {
   noun: 'alerts',
-  summary: 'Says what fires and what to do about it; exit 0 when nothing fires, 1 when something does',
+  summary:
+    'Says what fires and what to do about it; exit 0 when nothing fires, 1 when something does or cannot be told',
   examples: ['svc alerts', 'svc alerts --json'],
   async run({ host, print, json }) {
     const { body } = await (await host()).request('GET', '/api/alerts');
     const found = body as ShownAlerts;
     if (json) print.json(found);
     else report(print, found);
-    return found.firing === 0 ? EXIT.ok : EXIT.failed;
+    return found.firing === 0 && found.unknown.length === 0 ? EXIT.ok : EXIT.failed;
   },
 };
+
+const show: Command = {
+  noun: 'alerts',
+  verb: 'show',
+  args: '<name>',
+  summary: 'Shows what an alert means, where to look and what to do; needs no host',
+  examples: ['svc alerts show SvcBacklog'],
+  run({ project, print, json }, [argument]) {
+    const { name } = nameOf(argument);
+    const names = ACTIVE_RULES.map((rule) => rule.name);
+    if (!names.includes(name)) {
+      const near = nearest(name, names);
+      throw new SvcError('not_found', `${name} is no rule`, {
+        hint: near === undefined ? '`svc alerts rules` lists them' : `did you mean ${near}?`,
+      });
+    }
+    const text = sectionOf(name, project());
+    if (json) print.json({ name, text });
+    else print.text(text);
+    return Promise.resolve(EXIT.ok);
+  },
+};
+
+/** Of the project's runbook, which its people may have changed, else of the one that came with svc. */
+function sectionOf(name: string, project: string): string {
+  for (const folder of [project, ownPackage().root]) {
+    const file = join(folder, RUNBOOK);
+    const sections = existsSync(file) ? readFileSync(file, 'utf8').split(/^(?=## )/mu) : [];
+    const found = sections.find((section) => section.startsWith(`## ${name}\n`));
+    if (found !== undefined) return found.trim();
+  }
+  throw new SvcError('internal', `${RUNBOOK} of svc has no section ${name}: its package is not whole`);
+}
 
 const silence: Command = {
   noun: 'alerts',
@@ -115,7 +154,7 @@ const rules: Command = {
   },
 };
 
-export const commands: Command[] = [list, silence, unsilence, test, rules];
+export const commands: Command[] = [list, show, silence, unsilence, test, rules];
 
 const post = async (host: CommandContext['host'], action: string, body: object) =>
   (await host()).request('POST', `/api/alerts/${action}`, { body, idempotencyKey: randomUUID() });
@@ -130,10 +169,10 @@ function nameOf(argument: string | readonly string[] | undefined): { readonly na
 const idOf = ({ name, key = '' }: { readonly name: string; readonly key?: string }): string =>
   key === '' ? name : `${name}:${key}`;
 
-function report(print: Printer, { alerts, silences, targets, at }: ShownAlerts): void {
+function report(print: Printer, { alerts, unknown, silences, targets, at }: ShownAlerts): void {
   if (at === null) print.note('the host has not looked yet: it does half a minute after its start');
   const firing = alerts.filter(({ state }) => state !== 'pending');
-  if (firing.length === 0) print.text(print.color.good('nothing fires'));
+  if (firing.length === 0 && unknown.length === 0) print.text(print.color.good('nothing fires'));
   for (const alert of firing) {
     const color = alert.severity === 'critical' ? print.color.bad : print.color.warn;
     print.text(`${color(alert.severity)} ${print.color.bold(shown(idOf(alert)))}: ${shown(alert.summary)}`);
@@ -142,6 +181,10 @@ function report(print: Printer, { alerts, silences, targets, at }: ShownAlerts):
   }
   for (const alert of alerts.filter(({ state }) => state === 'pending'))
     print.text(print.color.dim(`pending since ${alert.since}: ${shown(idOf(alert))}, ${shown(alert.summary)}`));
+  for (const { name, figures } of unknown)
+    print.text(
+      `${print.color.warn('unknown')} ${name}: ${figures.join(', ')} cannot be read; svc doctor --live URL says why`,
+    );
   for (const one of silences)
     print.text(
       print.color.dim(

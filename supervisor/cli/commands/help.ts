@@ -31,6 +31,7 @@ const VARIABLES: readonly (readonly [string, string])[] = [
   ['pm_id, XPC_SERVICE_NAME, KUBERNETES_SERVICE_HOST', 'set by PM2, launchd, Kubernetes: likewise'],
   ['container', 'set by Podman: the init of that container is the restart owner'],
   ['PROJECT_COMMIT', 'the commit of the project, where no git tells it: set in an image'],
+  ['PROJECT_IMAGE', 'the name of the image that a container runs: the steps of a release tell it'],
 ];
 
 const exitCodes: Command = {

@@ -1,4 +1,5 @@
 // `svc release`: a restore point, a switch of code, a watched window, and the way back.
+import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { EXIT, type ExitCode } from '../../../shared/process/exit-codes.ts';
 import { commandOf } from '../../../shared/recovery/pending-switch.ts';
@@ -10,12 +11,14 @@ import type { Command, CommandContext } from '../command.ts';
 import { textOption, textsOption } from '../options.ts';
 import { shown } from '../output/printable.ts';
 import { losesWork, planLines, takenBackText } from '../output/restore-text.ts';
-import { begin as beginRelease, sourceOf, treeOptions } from '../release/begin.ts';
+import { begin as beginRelease, sourceOf } from '../release/begin.ts';
 import { checkAhead } from '../release/check-tree.ts';
 import { finishCut, formerCli, pendingFor, runAs } from '../release/hand-over.ts';
+import { checkImage, isTakenBack, notReadyHint, rollbackImage, startImage } from '../release/image.ts';
 import { ensureFormer, rollback as goBack, removeTrees, rollbackByFormer } from '../release/rollback.ts';
 import * as steps from '../release/steps.ts';
-import { previousTree } from '../release/tree.ts';
+import { type SvcCaller, treeOptions } from '../release/svc-call.ts';
+import { failedTree, previousTree } from '../release/tree.ts';
 import { readRestorePlan } from '../start/worker-entry.ts';
 
 type Options = Readonly<Record<string, unknown>>;
@@ -58,7 +61,7 @@ const checkOpen = step(
       { flags: '--from <folder>', description: 'Before begin: the same for a folder' },
     ],
   },
-  steps.check,
+  (of) => (isImage(of.record) ? checkImage(of) : steps.check(of)),
 );
 const check: Command = {
   ...checkOpen,
@@ -90,8 +93,10 @@ const start = step(
   },
   async (of, { context, options }) => {
     const { readySeconds } = await settings(context);
-    const { record, fault } = await steps.start(of, readySeconds);
+    const { record, fault } = await (isImage(of.record) ? startImage : steps.start)(of, readySeconds);
     if (fault === undefined) return record;
+    if (isImage(record))
+      throw new SvcError('refused', `the new image did not get ready: ${fault}`, { hint: notReadyHint(record) });
     if (options['stay'] === true)
       throw new SvcError('refused', `the new version did not get ready: ${fault}`, {
         hint: 'svc runtime logs; svc release start tries again, svc release rollback goes back',
@@ -144,8 +149,8 @@ const rollback = step(
     options: [{ flags: '--yes', description: 'Asks nothing, though work of the window is lost' }],
   },
   async (of, { context, options }) => {
-    await agreeToLoss(context, of.record, options['yes'] === true);
-    return goBack(of, (await settings(context)).readySeconds);
+    if (await takesDataBack(of)) await agreeToLoss(context, of.record, options['yes'] === true);
+    return isImage(of.record) ? rollbackImage(of) : goBack(of, (await settings(context)).readySeconds);
   },
 );
 
@@ -163,8 +168,10 @@ const status: Command = {
       return EXIT.ok;
     }
     const pending = readSwitch(project); // then the database may be away, and the last verdict stands
-    const record = pending === undefined ? await steps.judged({ caller: { project, context }, record: open }) : open;
-    tell(context, record, pending);
+    const caller = { project, context };
+    const isCut = pending === undefined && (await isRollbackCut(caller, open));
+    const record = pending === undefined && !isCut ? await steps.judged({ caller, record: open }) : open;
+    tell(context, record, { pending, isRollbackCut: isCut });
     return record.verdict?.verdict === 'bad' && !isEnded(record) ? EXIT.failed : EXIT.ok;
   },
 };
@@ -231,6 +238,10 @@ function step(
       const open = openRelease(project) ?? (ENDS.has(verb) ? listReleases(project).at(-1) : undefined);
       if (open === undefined)
         throw new SvcError('not_found', 'no release is under way', { hint: 'svc release begin --to COMMIT' });
+      if (verb !== 'rollback' && (await isRollbackCut(caller, open)))
+        throw new SvcError('refused', `${open.name} is being rolled back: code and data of before are there`, {
+          hint: 'svc release rollback goes on',
+        });
       if (verb === 'rollback') await ensureFormer({ caller, record: open, say });
       const former = verb === 'rollback' ? formerCli(project, open.name) : undefined;
       if (former !== undefined) return runAs(former, words, { project, context });
@@ -248,6 +259,20 @@ function step(
     },
   };
 }
+
+const isImage = ({ source }: Pick<ReleaseRecord, 'source'>): boolean => source.kind === 'image';
+
+/** Whether a rollback was cut behind its switch: code and data are of before, and the record does not say so yet. */
+async function isRollbackCut(caller: SvcCaller, record: ReleaseRecord): Promise<boolean> {
+  if (isEnded(record)) return false;
+  if (isImage(record)) return isTakenBack(caller, record);
+  const { project } = caller;
+  return existsSync(failedTree(project, record.name)) && !existsSync(previousTree(project, record.name));
+}
+
+/** What was taken back before is not agreed to once more. */
+const takesDataBack = async ({ caller, record }: steps.Step): Promise<boolean> =>
+  !(await isRollbackCut(caller, record));
 
 /** The options of `start` and `rollback`, as they were given. */
 const wordsFrom = (given: Options): readonly string[] =>
@@ -292,8 +317,17 @@ function actorHere(): string {
   }
 }
 
-/** `pending`: an exchange of its code that was cut. */
-function tell({ print, json }: CommandContext, record: ReleaseRecord, pending?: Switch): ExitCode {
+interface Cut {
+  /** An exchange of its code that was cut. */
+  readonly pending?: Switch | undefined;
+  readonly isRollbackCut?: boolean;
+}
+
+function tell(
+  { print, json }: CommandContext,
+  record: ReleaseRecord,
+  { pending, isRollbackCut = false }: Cut = {},
+): ExitCode {
   if (pending !== undefined)
     print.note(`a ${pending.purpose} is decided and not finished: ${commandOf(pending.purpose)}`);
   if (json) {
@@ -304,9 +338,11 @@ function tell({ print, json }: CommandContext, record: ReleaseRecord, pending?: 
   print.text(`${print.color.bold(name)} ${state}, to ${shown(source.value)}, restore point ${restorePoint}`);
   if (windowUntil !== null && !isEnded(record)) print.text(`window until ${windowUntil}`);
   if (verdict !== null) print.text(`${verdict.verdict}: ${shown(verdict.signal)}`);
-  const taken = record.rollback && takenBackText(record.rollback);
+  const isBack = state === 'rolled_back' || isRollbackCut;
+  const taken = isBack && record.rollback !== undefined ? takenBackText(record.rollback) : undefined;
   if (taken !== undefined) print.text(taken);
-  const command = pending === undefined ? commandAfter(state) : undefined;
+  const goesOn = isRollbackCut ? 'rollback' : commandAfter(state);
+  const command = pending === undefined ? goesOn : undefined;
   if (command !== undefined) print.text(print.color.dim(`next: svc release ${command}`));
   return EXIT.ok;
 }

@@ -14,8 +14,9 @@ import {
   writeRelease,
 } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
+import { imageHere } from './image-version.ts';
 import { hostNow } from './owner.ts';
-import { askSvc, callSvc, failedCall, type SvcCaller } from './svc-call.ts';
+import { askSvc, callSvc, failedCall, type SvcCaller, treeOptions } from './svc-call.ts';
 import {
   changedFiles,
   commitOf,
@@ -65,7 +66,10 @@ export async function begin(caller: SvcCaller, { say, actor, ...asked }: BeginOp
     source,
     state: 'begun',
     steps: [{ state: 'begun', at: new Date().toISOString(), actor }],
-    before: await versionAt(caller, restorePoint),
+    before: {
+      ...(await versionAt(caller, restorePoint)),
+      ...(source.kind === 'image' ? await imageHere(caller) : {}),
+    },
     after: null,
     restorePoint,
     owner,
@@ -85,12 +89,6 @@ async function makeRestorePoint(caller: SvcCaller, source: Source): Promise<stri
   await callSvc(caller, ['checkpoint', 'verify', name, '--quick']);
   return name;
 }
-
-export const treeOptions = ({ project, context: { env, signal } }: SvcCaller): TreeOptions => ({
-  project,
-  env,
-  signal,
-});
 
 export async function sourceOf(
   { to, from, image }: Pick<BeginOptions, 'to' | 'from' | 'image'>,
@@ -116,9 +114,12 @@ function folderOf(given: string, project: string): string {
   return folder;
 }
 
+export const DOWNGRADE_HINT =
+  'svc release rollback, or svc checkpoint restore, take code and data back together; else fix forward';
+
 /** Older code, or older packages, do not fit a state that newer code has written: only a rollback takes both back. */
 async function refuseDowngrade(source: Source, tree: TreeOptions): Promise<void> {
-  const hint = 'svc release rollback, or svc checkpoint restore, take code and data back together; else fix forward';
+  const hint = DOWNGRADE_HINT;
   if (source.kind === 'commit') {
     const present = await presentCommit(tree);
     if (present !== undefined && present !== source.value && (await isAncestor(source.value, present, tree)))

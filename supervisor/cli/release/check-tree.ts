@@ -12,13 +12,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { stableJson, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
+import { stableJson, syncFolder, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
 import { CONFIG_FILE, projectPaths } from '../../../shared/files/paths.ts';
 import { CHECKPOINT_FILES, checkpointFolder } from '../../../shared/recovery/layout.ts';
 import { type ReleaseRecord, releaseFolder } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
-import { treeOptions } from './begin.ts';
-import { askSvc, type SvcCaller } from './svc-call.ts';
+import { maskFor } from './masked.ts';
+import { askSvc, type SvcCaller, treeOptions } from './svc-call.ts';
+import { syncCode } from './sync-code.ts';
 import { hashOfTree, installedCli, isCopyOf, lockfileOf, makeTree, nextTree, previousTree } from './tree.ts';
 
 const STEP_MS = 900_000;
@@ -64,7 +65,13 @@ export async function checkTree(
   await install(caller, { tree: next, log, run });
   await run('test', () => runNpm(caller, { cwd: next, args: ['test', '--if-present'], log }));
   await run('once', () => tryOnce(caller, next, log));
-  return { results, tree: hashOfTree(next), lockfile: lockfileOf(next) };
+  await syncCode(next, treeOptions(caller));
+  syncFolder(releaseFolder(caller.project, name));
+  return {
+    results,
+    tree: await hashOfTree(next, source, treeOptions(caller)),
+    lockfile: lockfileOf(next),
+  };
 }
 
 async function install(
@@ -99,7 +106,9 @@ export async function makeFormer(
   await makeTree(tree, from, treeOptions(caller));
   if (existsSync(join(kept, CONFIG_FILE))) cpSync(join(kept, CONFIG_FILE), join(tree, CONFIG_FILE));
   await install(caller, { tree, log, run: checking(log, {}, { say, what: 'the code of before' }) });
+  await syncCode(tree, treeOptions(caller));
   renameSync(tree, previousTree(project, name));
+  syncFolder(releaseFolder(project, name));
 }
 
 export interface CheckedPoint {
@@ -158,20 +167,22 @@ export async function checkAhead(
 }
 
 /** Takes the tree that was checked before. Undefined where there is none of this source, or where it has changed since: then it is checked anew. */
-export function takeAhead(
-  project: string,
+export async function takeAhead(
+  caller: SvcCaller,
   { name, source }: Pick<ReleaseRecord, 'name' | 'source'>,
-): Checked | undefined {
+): Promise<Checked | undefined> {
+  const { project } = caller;
   const file = aheadFile(project);
   if (!existsSync(file)) return undefined;
   const { source: known, ...checked } = JSON.parse(readFileSync(file, 'utf8')) as Ahead;
   if (known.kind !== source.kind || known.value !== source.value) return undefined;
-  if (!isChecked(project, { name: AHEAD, tree: checked.tree })) return undefined;
+  if (!(await isChecked(caller, { name: AHEAD, source, tree: checked.tree }))) return undefined;
   // A folder may have moved on since: its files are compared with the tree, without what a build has made.
   if (source.kind === 'folder' && !isCopyOf(source.value, nextTree(project, AHEAD))) return undefined;
   mkdirSync(releaseFolder(project, name), { recursive: true, mode: 0o700 });
   rmSync(nextTree(project, name), { recursive: true, force: true });
   renameSync(nextTree(project, AHEAD), nextTree(project, name));
+  syncFolder(releaseFolder(project, name));
   rmSync(releaseFolder(project, AHEAD), { recursive: true, force: true });
   return checked;
 }
@@ -179,8 +190,13 @@ export function takeAhead(
 const aheadFile = (project: string): string => join(releaseFolder(project, AHEAD), 'checked.json');
 
 /** Whether the tree still is the one that was checked. */
-export const isChecked = (project: string, { name, tree }: Pick<ReleaseRecord, 'name' | 'tree'>): boolean =>
-  existsSync(nextTree(project, name)) && hashOfTree(nextTree(project, name)) === tree;
+export async function isChecked(
+  caller: SvcCaller,
+  { name, source, tree }: Pick<ReleaseRecord, 'name' | 'source' | 'tree'>,
+): Promise<boolean> {
+  const next = nextTree(caller.project, name);
+  return existsSync(next) && (await hashOfTree(next, source, treeOptions(caller))) === tree;
+}
 
 interface NpmCall {
   readonly cwd: string;
@@ -188,9 +204,9 @@ interface NpmCall {
   readonly log: string;
 }
 
-/** Secrets of the project are not in the environment of npm. Returns the fault in one line. */
+/** Secrets of the project are not in the environment of npm; scripts may read them from `.env`. Returns the fault in one line. */
 async function runNpm(
-  { context: { env, signal } }: SvcCaller,
+  { project, context: { env, signal } }: SvcCaller,
   { cwd, args, log }: NpmCall,
 ): Promise<string | undefined> {
   const { execa } = await import('execa');
@@ -204,7 +220,7 @@ async function runNpm(
     stdin: 'ignore',
     all: true,
   });
-  const text = String(result.all ?? '');
+  const text = maskFor({ project, env, tree: cwd })(String(result.all ?? ''));
   appendFileSync(log, `$ npm ${args.join(' ')}\n${text}\n`);
   if (!result.failed) return undefined;
   if (result.timedOut) return `npm ${args.join(' ')} did not end within ${STEP_MS / 1_000} s`;

@@ -11,11 +11,18 @@ export interface HostNow {
   readonly owner: string;
 }
 
-/** Throws `refused` for an owner whose host this command can neither stop nor start. */
-export async function hostNow(caller: SvcCaller): Promise<HostNow> {
+/** Whoever keeps it up. */
+export const isHostRunning = async (caller: SvcCaller): Promise<boolean> => (await statusOf(caller)).isRunning;
+
+async function statusOf(caller: SvcCaller): Promise<HostNow> {
   const { json } = await askSvc(caller, ['runtime', 'status']);
   const isRunning = typeof json?.['pid'] === 'number' || json?.['state'] === 'running';
-  const owner = isRunning && typeof json?.['owner'] === 'string' ? json['owner'] : 'daemon';
+  return { isRunning, owner: isRunning && typeof json?.['owner'] === 'string' ? json['owner'] : 'daemon' };
+}
+
+/** Throws `refused` for an owner whose host this command can neither stop nor start. */
+export async function hostNow(caller: SvcCaller): Promise<HostNow> {
+  const { isRunning, owner } = await statusOf(caller);
   if (owner === 'daemon' || SERVICES.has(owner)) return { isRunning, owner };
   throw new SvcError('refused', `the host is kept up by ${owner}, which this command can neither stop nor start`, {
     hint:

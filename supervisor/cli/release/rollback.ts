@@ -1,6 +1,7 @@
 // The way back of a release: code, lockfile, configuration and data of before, in one switch.
 //
-// Whatever the new version has made of the data since is taken back with it. It is noted in the record before the switch, so that a kill loses no word of it.
+// Whatever the new version has made of the data since is taken back with it. It is noted in the record before the switch, with the name of the state that
+// is replaced: a kill loses no word of it, and the next try knows what was done.
 import { existsSync, rmSync } from 'node:fs';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import type { ReleaseRecord, TakenBack } from '../../../shared/recovery/release-record.ts';
@@ -8,12 +9,12 @@ import { isEnded, writeRelease } from '../../../shared/recovery/release-record.t
 import { SvcError } from '../../../shared/svc-error.ts';
 import { takenBackText } from '../output/restore-text.ts';
 import { readRestorePlan, refuseUnmovable, restore, type switchCode } from '../start/worker-entry.ts';
-import { isPausedByOthers, treeOptions } from './begin.ts';
+import { isPausedByOthers } from './begin.ts';
 import { makeFormer } from './check-tree.ts';
 import { hostNow, startHost, stopHost } from './owner.ts';
 import { removeReplaced, reopen, type Step, stored } from './steps.ts';
-import { callSvc, type SvcCaller } from './svc-call.ts';
-import { failedTree, lockfileOf, moveHead, nextTree, previousTree } from './tree.ts';
+import { callSvc, type SvcCaller, treeOptions } from './svc-call.ts';
+import { failedTree, moveHead, nextTree, previousTree } from './tree.ts';
 import { stayingEntries } from './untracked.ts';
 
 /**
@@ -24,7 +25,6 @@ export async function rollback(step: Step, readySeconds: number): Promise<Releas
   const { caller, record } = step;
   const { project } = caller;
   const isKept = record.wasPaused || (await isPausedByOthers(caller));
-  if (record.source.kind === 'image') return rollbackImage(step);
   const { name } = record;
   const [next, previous, failed] = [nextTree(project, name), previousTree(project, name), failedTree(project, name)];
   const hasRun = existsSync(failed) || (existsSync(previous) && !existsSync(next));
@@ -105,19 +105,6 @@ async function goBack(
   }
 }
 
-/** The code is that of the container that runs this command; the data go back. */
-async function rollbackImage(step: Step): Promise<ReleaseRecord> {
-  const { caller, record, say } = step;
-  if (record.state === 'begun' || record.state === 'checked') {
-    await reopen(step, record.wasPaused);
-    return stored(step, record, 'rolled_back');
-  }
-  refuseOtherImage(caller.project, record);
-  const back = { ...record, rollback: await restoreData(caller, record) };
-  say(`data are those of ${record.restorePoint} again; ingress is paused until: svc ingress resume`);
-  return stored(step, back, 'rolled_back');
-}
-
 /** The rollback by the svc of before: the files of this command were moved, and the new svc may be what is broken. */
 export async function rollbackByFormer({ caller, record, say }: Step): Promise<void> {
   const tree = previousTree(caller.project, record.name);
@@ -132,26 +119,15 @@ const planOf = ({ project, context }: SvcCaller, { restorePoint }: Pick<ReleaseR
   ({ project, environment: context.env, name: restorePoint, carry: true, open: 'handle' }) as const;
 
 /** The outcomes of the time since come along: nothing is handled or sent twice. Returns what does not. */
-async function restoreData(
+export async function restoreData(
   caller: SvcCaller,
   record: ReleaseRecord,
   code?: Parameters<typeof switchCode>[0],
 ): Promise<TakenBack> {
   const request = planOf(caller, record);
   const { digest, lost, unreadable } = await readRestorePlan(request);
-  const note = (replaced: string | null): TakenBack => {
-    const rollback = { replaced, lost, unreadable };
-    writeRelease(caller.project, { ...record, rollback });
-    return rollback;
-  };
-  note(null);
-  return note((await restore({ ...request, digest, code })).replaced);
-}
-
-/** The data of before fit the code of before alone. */
-function refuseOtherImage(project: string, { before }: ReleaseRecord): void {
-  if (lockfileOf(project) === before.lockfile) return;
-  throw new SvcError('refused', 'the packages here are not those of before the release', {
-    hint: 'stop the new container, then run this command in one of the former image, with the same volumes',
-  });
+  const takenBack = (replaced: string | null): TakenBack => ({ replaced, lost, unreadable });
+  const beforeSwitch = (replaced: string | null): void =>
+    writeRelease(caller.project, { ...record, rollback: takenBack(replaced) });
+  return takenBack((await restore({ ...request, digest, code, beforeSwitch })).replaced);
 }

@@ -10,11 +10,12 @@ import type { ReleasedVersion, ReleaseRecord } from '../../../shared/recovery/re
 import { releaseFolder, windowOf, writeRelease } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { judgeRelease, refuseUnmovable, switchCode } from '../start/worker-entry.ts';
-import { isPausedByOthers, treeOptions } from './begin.ts';
+import { isPausedByOthers } from './begin.ts';
 import { checkRestorePoint, checkTree, isChecked, takeAhead } from './check-tree.ts';
+import { maskFor } from './masked.ts';
 import { startHost, stopHost } from './owner.ts';
-import { askSvc, callSvc, failedCall, type SvcCaller } from './svc-call.ts';
-import { lockfileOf, moveHead, nextTree, previousTree, takePresentConfig } from './tree.ts';
+import { askSvc, callSvc, failedCall, type SvcCaller, treeOptions } from './svc-call.ts';
+import { moveHead, nextTree, previousTree, takePresentConfig } from './tree.ts';
 import { noteCame, removeTree, stayingEntries } from './untracked.ts';
 
 const HOUR_MS = 3_600_000;
@@ -40,8 +41,7 @@ export const stored = (
 
 export async function check(step: Step): Promise<ReleaseRecord> {
   const { caller, record, say } = step;
-  if (record.source.kind === 'image') return checkImage(step);
-  const ahead = takeAhead(caller.project, record);
+  const ahead = await takeAhead(caller, record);
   if (ahead !== undefined) say('the tree was checked before, and is as it was');
   const { results: checked, tree, lockfile } = ahead ?? (await checkTree(caller, record, say));
   const { results: migrated, svc, schema } = await checkRestorePoint(caller, record, say);
@@ -56,23 +56,6 @@ export async function check(step: Step): Promise<ReleaseRecord> {
   return stored(step, { ...record, results, tree, after: version }, 'checked');
 }
 
-/** In the container of the new image: its code is what this command runs on. */
-async function checkImage(step: Step): Promise<ReleaseRecord> {
-  const { caller, record, say } = step;
-  const lockfile = lockfileOf(caller.project);
-  if (lockfile === record.before.lockfile)
-    throw new SvcError('refused', 'the packages here are those of before: this is not the new image', {
-      hint: 'run this command in a container of the new image, with the same volumes',
-    });
-  const startedAt = performance.now();
-  await callSvc(caller, ['runtime', 'start', '--once', '--mode', 'test']);
-  await callSvc(caller, ['checkpoint', 'verify', record.restorePoint]);
-  say('the new image assembles, and restores the restore point');
-  const results = { once: { ok: true, ms: Math.round(performance.now() - startedAt), detail: null } };
-  const version: ReleasedVersion = { commit: null, lockfile, configVersion: null, svc: null, schema: null };
-  return stored(step, { ...record, results, after: version }, 'checked');
-}
-
 export interface Started {
   readonly record: ReleaseRecord;
   /** Why the new version did not get ready; undefined where it serves. */
@@ -85,12 +68,8 @@ export async function start(step: Step, readySeconds: number): Promise<Started> 
   const { project } = caller;
   const { name, owner, source } = record;
   const [next, previous] = [nextTree(project, name), previousTree(project, name)];
-  if (source.kind === 'image') {
-    const { ready, reasons } = await imageReady(caller, readySeconds);
-    return { record: ready ? stored(step, record, 'started') : record, fault: ready ? undefined : reasons.join('; ') };
-  }
   const isSwitched = existsSync(previous) && !existsSync(next);
-  if (!isSwitched && !isChecked(project, record))
+  if (!isSwitched && !(await isChecked(caller, record)))
     throw new SvcError('refused', `${next} is not the tree that was checked`, {
       hint: 'svc release rollback, then begin again',
     });
@@ -105,7 +84,7 @@ export async function start(step: Step, readySeconds: number): Promise<Started> 
   if (!isSwitched) {
     await refuseOpenIngress(caller);
     await refuseUnmovable(code);
-    await takePresentConfig(next, source, treeOptions(caller)); // last: it may change the tree that was checked
+    await takePresentConfig(next, source, treeOptions(caller));
     noteCame(project, name, next);
   }
   const startedAt = performance.now();
@@ -123,7 +102,7 @@ export async function start(step: Step, readySeconds: number): Promise<Started> 
 }
 
 /** What the running host says of itself. The svc of the project asks: the files of this command were moved. */
-async function servedVersion(caller: SvcCaller): Promise<Partial<ReleasedVersion>> {
+export async function servedVersion(caller: SvcCaller): Promise<Partial<ReleasedVersion>> {
   const { json } = await askSvc(caller, ['runtime', 'status'], { tree: caller.project });
   const { version, configVersion } = json ?? {};
   return {
@@ -133,17 +112,12 @@ async function servedVersion(caller: SvcCaller): Promise<Partial<ReleasedVersion
 }
 
 /** Work that was done since the restore point would be lost by a rollback. */
-async function refuseOpenIngress(caller: SvcCaller): Promise<void> {
+export async function refuseOpenIngress(caller: SvcCaller): Promise<void> {
   const { json } = await askSvc(caller, ['ingress', 'status']);
   if (json?.['state'] !== 'open') return;
   throw new SvcError('refused', 'ingress was opened since the release began: a rollback would lose what came since', {
     hint: 'svc release rollback, then begin again',
   });
-}
-
-async function imageReady({ project }: SvcCaller, seconds: number) {
-  const { waitForReady } = await import('../connect/wait-for-ready.ts');
-  return waitForReady(project, { timeoutMs: seconds * 1_000 });
 }
 
 export interface Accepting {
@@ -159,7 +133,9 @@ export async function accept(step: Step, { reason, settle, wait }: Accepting): P
   const { caller, record, say } = step;
   const file = join(releaseFolder(caller.project, record.name), 'acceptance.json');
   if (reason !== undefined) {
-    writeFileAtomic(file, stableJson({ acceptedBy: step.actor, reason, at: new Date().toISOString() }));
+    const mask = maskFor({ project: caller.project, env: caller.context.env });
+    const word = { acceptedBy: step.actor, reason: mask(reason), at: new Date().toISOString() };
+    writeFileAtomic(file, stableJson(word));
     return stored(step, record, 'accepted');
   }
   const args = [

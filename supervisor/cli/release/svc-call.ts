@@ -4,8 +4,10 @@
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { CommandContext } from '../command.ts';
 import { commandLine } from '../start/worker-entry.ts';
-import { installedCli } from './tree.ts';
+import { maskedDocument, maskFor } from './masked.ts';
+import { installedCli, type TreeOptions } from './tree.ts';
 
+/** Its texts hold no secret of the project. */
 export interface SvcAnswer {
   readonly code: number;
   /** The document on stdout; undefined where the command printed none. */
@@ -18,6 +20,12 @@ export interface SvcCaller {
   readonly project: string;
   readonly context: Pick<CommandContext, 'env' | 'signal' | 'print'>;
 }
+
+export const treeOptions = ({ project, context: { env, signal } }: SvcCaller): TreeOptions => ({
+  project,
+  env,
+  signal,
+});
 
 /** Runs `svc <args> --json --project …`. `tree`: the svc that is installed there does it; else the one of this command. */
 export async function askSvc(
@@ -39,10 +47,12 @@ export async function askSvc(
       stdin: 'ignore',
     },
   );
-  const notes = String(result.stderr ?? '')
+  const mask = maskFor({ project, env: { ...context.env, ...more }, tree });
+  const notes = mask(String(result.stderr ?? ''))
     .split('\n')
     .filter((line) => line !== '');
-  return { code: result.exitCode ?? 1, json: documentIn(String(result.stdout ?? '')), notes };
+  const json = maskedDocument(documentIn(String(result.stdout ?? '')), mask);
+  return { code: result.exitCode ?? 1, json, notes };
 }
 
 /** As `askSvc`. Throws `refused` with the last words of a command that failed. */

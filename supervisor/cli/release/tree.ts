@@ -13,6 +13,8 @@ import {
   type Stats,
 } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { syncFolder } from '../../../shared/files/atomic-file.ts';
+import { syncTree } from '../../../shared/files/move-across.ts';
 import { CONFIG_FILE, STAYING } from '../../../shared/files/paths.ts';
 import { type ReleaseRecord, releaseFolder } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -99,10 +101,15 @@ function copyFolder(from: string, target: string): void {
   }
 }
 
-/** SHA-256 over paths and contents, without installed packages: it tells whether a tree still is the one that was checked. */
-export function hashOfTree(folder: string): string {
+/**
+ * SHA-256 over paths and contents, without installed packages: it tells whether a tree still is the one that was checked. A configuration that comes
+ * from the project is no part of it: it is taken anew at the exchange.
+ */
+export async function hashOfTree(folder: string, source: Source, options: TreeOptions): Promise<string> {
+  const left = (await hasConfig(source, options)) ? undefined : join(folder, CONFIG_FILE);
   const hash = createHash('sha256');
   for (const path of filesBelow(folder)) {
+    if (path === left) continue;
     const isLink = lstatSync(path).isSymbolicLink();
     const content = isLink ? readlinkSync(path) : readFileSync(path);
     hash.update(`${relative(folder, path)}\0${content.length}\0`).update(content);
@@ -168,13 +175,17 @@ export async function changedFiles(options: TreeOptions): Promise<readonly strin
   return failed || stdout === '' ? [] : stdout.split('\n').map((line) => line.slice(3));
 }
 
-/** A configuration that the source does not have is that of the project, as it is now. */
+const hasConfig = async ({ kind, value }: Source, options: TreeOptions): Promise<boolean> =>
+  kind === 'commit'
+    ? !(await git(options, ['cat-file', '-e', `${value}:./${CONFIG_FILE}`])).failed
+    : existsSync(join(value, CONFIG_FILE));
+
+/** A configuration that the source does not have is that of the project, as it is now. It is on the disk then. */
 export async function takePresentConfig(next: string, source: Source, options: TreeOptions): Promise<void> {
-  const isOfSource =
-    source.kind === 'commit'
-      ? !(await git(options, ['cat-file', '-e', `${source.value}:./${CONFIG_FILE}`])).failed
-      : existsSync(join(source.value, CONFIG_FILE));
-  if (!isOfSource) cpSync(join(options.project, CONFIG_FILE), join(next, CONFIG_FILE));
+  if (await hasConfig(source, options)) return;
+  cpSync(join(options.project, CONFIG_FILE), join(next, CONFIG_FILE));
+  syncTree(join(next, CONFIG_FILE));
+  syncFolder(next);
 }
 
 /** Lets HEAD and the index follow the code that was switched. Only where the project is the root of its repository. */

@@ -30,6 +30,9 @@ function folderAndHash(project: string): string {
     .replaceAll(/[^A-Za-z0-9_.]+/g, '-')
     .replaceAll(/^[-.]+|[-.]+$/g, '')
     .slice(0, LONGEST_FOLDER);
-  const hash = createHash('sha256').update(project).digest('hex').slice(0, HEX_DIGITS);
-  return `${folder === '' ? 'project' : folder}-${hash}`;
+  return `${folder === '' ? 'project' : folder}-${pathHash(project)}`;
 }
+
+/** Tells two folders of one name apart, and names neither. */
+export const pathHash = (project: string): string =>
+  createHash('sha256').update(project).digest('hex').slice(0, HEX_DIGITS);

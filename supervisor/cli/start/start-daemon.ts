@@ -10,6 +10,7 @@
 //   START-DAEMON-4  An exchange of code that was cut is finished first: it may have moved the configuration, and this command too. Then the svc
 //                   of the code that lies here starts the host.
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RuntimeStatus } from '../../../shared/api/control.ts';
@@ -26,7 +27,6 @@ import { findStaying, liveWorker, type RunningProject } from '../connect/control
 import { judgedByDaemon } from '../connect/running-configuration.ts';
 import { DAEMON_STOPPED, goneProcess, type WaitResult, waitForReady } from '../connect/wait-for-ready.ts';
 import { lastLines, nextStep } from '../output/status-text.ts';
-import { finishCut, isCodeCut, runAs } from '../release/hand-over.ts';
 import { refuseSecondOwner } from './second-owner.ts';
 import { loadTasks, programFiles } from './worker-entry.ts';
 
@@ -41,8 +41,10 @@ export async function startDaemon(
   project: string,
   timeoutMs: number = READY_MS,
 ): Promise<ExitCode> {
-  if (isCodeCut(project) && (await findStaying(project)) === undefined)
-    return startBehindSwitch(context, project, timeoutMs);
+  if (existsSync(projectPaths(project).pendingSwitch)) {
+    const behind = await startBehindSwitch(context, project, timeoutMs);
+    if (behind !== undefined) return behind;
+  }
   const { checkProject } = await loadTasks(context);
   let loaded: LoadedConfig;
   let secretVariables: readonly string[];
@@ -77,8 +79,14 @@ export async function startDaemon(
   return tell(context, { project, result, already: false, since });
 }
 
-/** START-DAEMON-4. */
-async function startBehindSwitch(context: CommandContext, project: string, timeoutMs: number): Promise<ExitCode> {
+/** START-DAEMON-4. Undefined where no exchange of code was cut. */
+async function startBehindSwitch(
+  context: CommandContext,
+  project: string,
+  timeoutMs: number,
+): Promise<ExitCode | undefined> {
+  const { finishCut, isCodeCut, runAs } = await import('../release/hand-over.ts');
+  if (!isCodeCut(project) || (await findStaying(project)) !== undefined) return undefined;
   const { cli } = await finishCut(project);
   context.print.note(`the exchange of code that was cut is finished`);
   if (cli === undefined) return startDaemon(context, project, timeoutMs);

@@ -130,6 +130,12 @@ export const restore: TaskModule['restore'] = async (options) => {
   return tasks.restore(options);
 };
 
+/** The state that the last restore of a project has replaced. No plugin code runs. */
+export const lastRestore: TaskModule['lastRestore'] = async (of) => {
+  const tasks: TaskModule = await import('../../../worker/task.ts');
+  return tasks.lastRestore(of);
+};
+
 /** Finishes a switch that was decided. */
 export const finishPending: TaskModule['finishPending'] = async (project) => {
   const tasks: TaskModule = await import('../../../worker/task.ts');

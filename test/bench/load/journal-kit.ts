@@ -46,7 +46,9 @@ export class Journal {
   /** Views of the items that are appended to. */
   #views: View[] = [];
   #items: string[] = [];
+  /** Items are touched in their order, as the bare table has them. */
   #turn = 0;
+  #appended = 0;
   #units = 0;
   #groups = 0;
 
@@ -142,10 +144,10 @@ export class Journal {
   }
 
   #append(before: View, command: WorkCommand): { readonly view: View; readonly unit: Unit } {
-    this.#turn += 1;
+    this.#appended += 1;
     const decision = decide(command, { view: before, actor: ACTOR, now: Date.now() });
     if (decision.kind === 'refused') throw new Error(decision.reason);
-    const identity = { id: `append/${this.#turn}`, cause: null };
+    const identity = { id: `append/${this.#appended}`, cause: null };
     const { statements, view } = append(before, decision.facts, { command: identity, reminding: SETTINGS });
     return { view, unit: { name: 'bench', statements } };
   }

@@ -14,6 +14,8 @@ export interface OpenLoop {
   readonly seconds: number;
   /** Called when the n-th is sent. */
   readonly make: (n: number) => Post;
+  /** Ends it before its time. */
+  readonly signal?: AbortSignal;
 }
 
 export interface OpenLoopResult {
@@ -29,7 +31,7 @@ const TICK_MS = 2;
 const LIMIT_MS = 30_000;
 const MOST_SOCKETS = 512;
 
-export async function sendAtRate({ port, perSecond, seconds, make }: OpenLoop): Promise<OpenLoopResult> {
+export async function sendAtRate({ port, perSecond, seconds, make, signal }: OpenLoop): Promise<OpenLoopResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: MOST_SOCKETS, scheduling: 'fifo' });
   const latencies: number[] = [];
   const late: number[] = [];
@@ -51,7 +53,7 @@ export async function sendAtRate({ port, perSecond, seconds, make }: OpenLoop): 
     const timer = setInterval(() => {
       const due = Math.min(total, ((performance.now() - startedAt) / 1_000) * perSecond);
       while (late.length < due) send(late.length);
-      if (late.length < total) return;
+      if (late.length < total && signal?.aborted !== true) return;
       clearInterval(timer);
       resolve();
     }, TICK_MS);

@@ -1,6 +1,5 @@
 // Secrets that are planted in a project in every spelling: none is in a checkpoint.
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -8,41 +7,17 @@ import { checkpointFolder } from '../../../shared/recovery/layout.ts';
 import { makeStopped } from '../../../worker/recovery/checkpoint/make-stopped.ts';
 import { readRestorePlan } from '../../../worker/recovery/restore/restore.ts';
 import { verifyCheckpoint } from '../../../worker/task.ts';
+import { assertClean, canaries, SPELLINGS } from '../../support/recovery/canary-spellings.ts';
 import { stoppedProject } from '../../support/recovery/stopped-project.ts';
 
-const hex = (text: string): string => Buffer.from(text).toString('hex');
-const escapes = (text: string, of: (code: string) => string): string =>
-  [...Buffer.from(text)].map((byte) => of(byte.toString(16).padStart(2, '0'))).join('');
-
-const SPELLINGS: Readonly<Record<string, (secret: string) => string>> = {
-  plain: (secret) => secret,
-  hex,
-  'hex in capitals': (secret) => hex(secret).toUpperCase(),
-  base64: (secret) => Buffer.from(secret).toString('base64'),
-  base64url: (secret) => Buffer.from(secret).toString('base64url'),
-  'base64 of a header': (secret) => Buffer.from(`u:${secret}`).toString('base64'),
-  'base64 of a longer text': (secret) => Buffer.from(`bot:${secret} and more`).toString('base64'),
-  'a URL': (secret) => escapes(secret, (code) => `%${code}`),
-  'a URL in a URL': (secret) => escapes(secret, (code) => `%25${code}`),
-  JavaScript: (secret) => escapes(secret, (code) => `\\x${code}`),
-  'JSON in JSON': (secret) => JSON.stringify(JSON.stringify(escapes(secret, (code) => `\\u00${code}`))),
-  'a list of bytes': (secret) => JSON.stringify([...Buffer.from(secret)]),
-};
-
-const NAMES = Object.keys(SPELLINGS).map((_, index) => `CANARY_${index}_TOKEN`);
-const secrets = Object.fromEntries(NAMES.map((name) => [name, `canary+/${randomBytes(18).toString('base64url')}`]));
+const secrets = canaries();
+const NAMES = Object.keys(secrets);
 const valueOf = (index: number): string => secrets[NAMES[index] ?? ''] ?? '';
 
 const allFiles = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
-
-function assertClean(where: string, text: string): void {
-  for (const index of NAMES.keys())
-    for (const [spelling, write] of Object.entries(SPELLINGS))
-      assert.ok(!text.includes(write(valueOf(index))), `${where} has ${NAMES[index]}: ${spelling}`);
-}
 
 describe('a known secret', () => {
   it('refuses the checkpoint in each spelling, with file and line, whatever the file', async (t) => {
@@ -78,7 +53,7 @@ describe('a known secret', () => {
     assert.equal(made.secretHits, NAMES.length);
     const folder = checkpointFolder(project.path, made.manifest.name);
     for (const file of allFiles(folder).filter((path) => !path.endsWith('data.sqlite')))
-      assertClean(file, readFileSync(file, 'latin1'));
+      assertClean(file, readFileSync(file, 'latin1'), secrets);
     assert.deepEqual(
       made.manifest.secrets.map(({ name }) => name),
       [...NAMES, 'HTTP_TOKEN'].toSorted(),
@@ -97,11 +72,11 @@ describe('a known secret', () => {
     const verified = await verifyCheckpoint({ project: project.path, environment: {}, name });
 
     assert.match(JSON.stringify(plan), /CANARY_3_TOKEN/, 'the plan names what was changed');
-    assertClean('the plan', JSON.stringify(plan));
-    assertClean('the answer of the rehearsal', JSON.stringify(verified));
+    assertClean('the plan', JSON.stringify(plan), secrets);
+    assertClean('the answer of the rehearsal', JSON.stringify(verified), secrets);
     const records = allFiles(project.paths.stateDir).filter((path) => path.endsWith('.json'));
     assert.ok(records.some((path) => /verif/u.test(path)));
-    for (const path of records) assertClean(path, readFileSync(path, 'latin1'));
+    for (const path of records) assertClean(path, readFileSync(path, 'latin1'), secrets);
   });
 
   it('has the same print until it is changed', async (t) => {

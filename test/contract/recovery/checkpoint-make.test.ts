@@ -26,6 +26,7 @@ import { lockWriter } from '../../../worker/database/writer-lock.ts';
 import { lockRecovery } from '../../../worker/recovery/checkpoint/lock.ts';
 import { makeStopped } from '../../../worker/recovery/checkpoint/make-stopped.ts';
 import { stoppedProject } from '../../support/recovery/stopped-project.ts';
+import { withFile } from '../../support/workroom/room.ts';
 
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -164,6 +165,43 @@ describe('a checkpoint of a stopped host', () => {
   });
 });
 
+describe('a checkpoint of a large database, which is checked in a thread', () => {
+  it('has the digest of the copy, and counts each value that holds a secret once', async (t) => {
+    const secret = 'a-secret-of-the-shop-+/-0123456789';
+    const project = stoppedProject(t, { env: { SHOP_TOKEN: secret } });
+    grow(project.paths.database);
+    project.store({
+      plain: `it is ${secret}, and again ${secret}`,
+      escaped: `a \\ and ${encodeURIComponent(secret)}`,
+      parted: `${secret.slice(0, 20)}\u001e${secret.slice(20)}`,
+      none: 'nothing',
+    });
+
+    const made = await makeStopped({ project: project.path, environment: {}, reason: null });
+
+    const file = join(checkpointFolder(project.path, made.manifest.name), 'data.sqlite');
+    const part = made.manifest.parts.find(({ path }) => path === 'data.sqlite');
+    assert.deepEqual(part, { path: 'data.sqlite', bytes: statSync(file).size, sha256: sha256(file) });
+    assert.equal(made.secretHits, 2);
+    assert.equal(made.manifest.database.rows['cells'], LARGE_ROWS);
+  });
+
+  it('is not made where a page of it is damaged', async (t) => {
+    const project = stoppedProject(t);
+    grow(project.paths.database);
+    const bytes = readFileSync(project.paths.database);
+    bytes.fill(0xff, bytes.length >> 1, (bytes.length >> 1) + 8_192);
+    writeFileSync(project.paths.database, bytes);
+
+    await assert.rejects(project.make(), { code: 'database_corrupt', message: /^the database is damaged: / });
+
+    assert.deepEqual(
+      readdirSync(project.paths.checkpointsDir).filter((name) => name !== 'files'),
+      [],
+    );
+  });
+});
+
 describe('a checkpoint that cannot be made', () => {
   it('is refused beside a worker that holds the writer lock', async (t) => {
     const project = stoppedProject(t);
@@ -225,5 +263,17 @@ describe('a checkpoint that cannot be made', () => {
     await assert.rejects(project.make(), { code: 'not_found' });
   });
 });
+
+const LARGE_ROWS = 20_000;
+
+/** 40 MiB of cells. */
+function grow(file: string): void {
+  withFile(file, (database) =>
+    database
+      .prepare(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+        INSERT INTO cells SELECT 'plugin', 'own', i, '"' || hex(randomblob(1000)) || '"', 1 FROM n`)
+      .run(LARGE_ROWS),
+  );
+}
 
 const IDENTITY = () => identify(process.pid) ?? { pid: process.pid, start: 'unknown', boot: 'unknown' };

@@ -11,10 +11,11 @@ import type { SnapshotWriter } from '../../../worker/database/unit.ts';
 import { copyDatabase } from '../../../worker/recovery/checkpoint/copy-database.ts';
 import { ManualClock } from '../../../worker/testing/manual-clock.ts';
 import { type CopyHost, copyHost, faultsOf } from '../../support/recovery/copy-host.ts';
+import { ofRun } from '../../support/run-length.ts';
 import { until } from '../../support/until.ts';
 
 const MIB = 1_048_576;
-const COPIES = Number(process.env['SVC_RECOVERY_MOMENTS'] ?? 20);
+const COPIES = Number(process.env['SVC_RECOVERY_MOMENTS'] ?? ofRun({ short: 4, long: 20 }));
 
 function targetIn({ folder }: CopyHost, name = 'c1'): string {
   const part = join(folder, 'checkpoints', `${name}.part`);
@@ -262,9 +263,7 @@ describe('a copy of the database', () => {
 
   it('ends with the process that asked for it', async (t) => {
     const host = await copyHost(t);
-    const child = fork(fileURLToPath(new URL('../../../worker/recovery/checkpoint/copy-child.ts', import.meta.url)), {
-      execArgv: ['--import', import.meta.resolve('tsx')],
-    });
+    const child = fork(fileURLToPath(new URL('../../../dist/copy-child.js', import.meta.url)));
     t.after(() => void child.kill('SIGKILL'));
     const exit = once(child, 'exit');
     child.send({ kind: 'open', file: host.file, target: targetIn(host) });

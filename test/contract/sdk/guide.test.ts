@@ -44,6 +44,8 @@ describe('the guide', async () => {
       await mkdir(dirname(join(folder, name)), { recursive: true });
       await writeFile(join(folder, name), text);
     }
+    // With that of the repository the loader would compile the sources below `svc` in place of the package.
+    await writeFile(join(folder, 'tsconfig.json'), '{}');
   });
   after(() => rm(folder, { recursive: true }));
 

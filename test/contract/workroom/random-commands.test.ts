@@ -5,6 +5,7 @@ import type { WorkCommand } from '../../../worker/workroom/board/commands.ts';
 import { isEnded, openBlockers } from '../../../worker/workroom/board/model.ts';
 import { readItemPage } from '../../../worker/workroom/read-catalog.ts';
 import { OPERATOR, person, STORES, teamRoom } from '../../support/workroom/room.ts';
+import { Rulebook } from '../../support/workroom/rulebook.ts';
 
 const COMMANDS = 150;
 const AT_ONCE = 5;
@@ -69,6 +70,9 @@ describe('random commands', () => {
       }
       const { faults } = room.verify();
       assert.deepEqual(faults, []);
+      const rulebook = new Rulebook(OPERATOR.id);
+      for (const event of await room.journal.slice({ after: 0, limit: 10_000 }))
+        assert.equal(rulebook.faultOf(event), undefined, `event ${event.seq}`);
       assert.ok(accepted > COMMANDS / 10, `${accepted} accepted`);
       const { items } = await readItemPage(room.core.reader, { ended: true }, { after: undefined, limit: 200 });
       const byId = new Map(items.map((item) => [item.id, item]));

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { parse } from 'yaml';
+import { ACTIVE_RULES } from '../../../shared/alerts/rules.ts';
 import { Sqlite } from '../../../shared/sqlite.ts';
 import { commands } from '../../../supervisor/cli/commands/alerts.ts';
+import { fakeAlerts } from '../../support/alerts/fake-alerts.ts';
 import { capturedContext } from '../../support/commands/cli-context.ts';
 import { createHostClient } from '../../support/hosts/app-client.ts';
 import { HTTP, type Running, running } from '../../support/hosts/app-host.ts';
@@ -169,7 +171,41 @@ describe('svc alerts', () => {
       { what: 'the test message to be sent' },
     );
     assert.match(JSON.stringify(item), /TEST/);
+    const { items } = (await host.call('GET', '/api/events?format=json&types=alert.tested')).json as {
+      items: { actor: string; data: object }[];
+    };
+    assert.deepEqual(
+      items.map(({ actor, data }) => [actor, data]),
+      [['token:full', { sends: 1 }]],
+    );
     await assert.rejects(svc('test', [], { to: 'irc~libera' }), { code: 'refused' });
+  });
+
+  it('shows what an alert means and what to do, of the project or of svc, and needs no host', async (t) => {
+    const project = temporaryProject(t, { config: config({}) });
+    const svc = cli({ project } as Running);
+    for (const { name } of ACTIVE_RULES) {
+      const { out } = await svc('show', [name]);
+      assert.match(out.join('\n'), new RegExp(`^## ${name}\\n[^]*\\*\\*Do\\.\\*\\*`));
+      assert.equal(out.join('\n').split('## ').length, 2);
+    }
+    await assert.rejects(svc('show', ['SvcBaklog']), { code: 'not_found', hint: 'did you mean SvcBacklog?' });
+    project.write('deploy/monitoring/runbook.md', '# Ours\n\n## SvcBacklog\n\nCall Ann.\n\n## SvcErrors\n\nRead.\n');
+    assert.deepEqual((await svc('show', ['SvcBacklog'])).out, ['## SvcBacklog\n\nCall Ann.']);
+    assert.deepEqual((await svc('show', ['SvcNotReady'], {}, true)).documents.length, 1);
+  });
+
+  it('names what it cannot evaluate, and does not call that quiet', async () => {
+    const captured = capturedContext('http://127.0.0.1:1', {});
+    const body = await fakeAlerts([]).list(true);
+    const quiet = { ...body, firing: 0, alerts: [] };
+    const host = async () => ({ request: async () => ({ body: quiet }) });
+    const list = commands.find(({ verb }) => verb === undefined);
+    const code = await list?.run({ ...captured, host } as unknown as Parameters<typeof list.run>[0], [], {});
+
+    assert.equal(code, 1);
+    assert.match(captured.out[0] ?? '', /^unknown SvcBacklog: svc_inbox_oldest_seconds cannot be read/);
+    assert.ok(!captured.out.includes('nothing fires'));
   });
 
   it('lists the rules with the settings of the project, also as a file for Prometheus', async (t) => {

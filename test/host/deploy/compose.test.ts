@@ -1,6 +1,6 @@
 // `svc deploy init compose`: what the three files say of a project, and which projects are refused.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
@@ -9,6 +9,12 @@ import { deployFolder, runDeploy } from '../../support/commands/deploy-run.ts';
 import { brokenRules } from '../../support/containers/dockerfile-rules.ts';
 
 const readIn = (folder: string) => (name: string) => readFileSync(join(folder, name), 'utf8');
+/** Of the Compose project, its image, its container and its volumes. */
+function namesIn(folder: string): readonly string[] {
+  const { name, services, volumes } = parse(readIn(folder)('compose.yml'));
+  const { image, container_name: container } = services.svc;
+  return [name, image.split(':')[0], container, volumes.state.name, volumes.data.name];
+}
 /** With more lines below `plugins:`. */
 const configuration = (
   more = '',
@@ -39,12 +45,42 @@ describe('svc deploy init compose', () => {
     assert.deepEqual(brokenRules(read('Dockerfile')), []);
     assert.match(read('Dockerfile'), /^COPY vendor\/svc-1\.0\.0\.tgz vendor\/svc-1\.0\.0\.tgz$/m);
     const { svc } = parse(read('compose.yml')).services;
-    assert.equal(svc.image, 'acme-my-bot:${IMAGE_TAG:-local}');
+    assert.match(svc.image, /^acme-my-bot-[\da-f]{6}:\$\{IMAGE_TAG:-local\}$/);
     assert.deepEqual(svc.ports, ['127.0.0.1:8068:8068']);
     assert.deepEqual([svc.read_only, svc.cap_drop, svc.init, svc.restart], [true, ['ALL'], true, 'unless-stopped']);
     assert.equal(svc.environment.HTTP_HOST, '0.0.0.0');
     assert.match(svc.environment.HTTP_TOKEN, /^\$\{HTTP_TOKEN:\?/);
     assert.equal(svc.stop_grace_period, '20s');
+  });
+
+  it('gives two projects of one package name an image, a container and volumes each', async (t) => {
+    const folders = [deployFolder(t), deployFolder(t)];
+    const names = await Promise.all(
+      folders.map(async (folder) => (await runDeploy(folder, 'compose'), namesIn(folder))),
+    );
+
+    const [one = [], two = []] = names;
+    assert.deepEqual(
+      one.filter((name) => two.includes(name)),
+      [],
+    );
+    assert.equal(new Set(one).size, 3, 'project, image and container are called alike');
+  });
+
+  it('keeps the names that a file has, wherever the folder goes, until --name sets others', async (t) => {
+    const folder = deployFolder(t);
+    await runDeploy(folder, 'compose');
+    const names = namesIn(folder);
+    const moved = join(folder, '../elsewhere');
+    renameSync(folder, moved);
+
+    const again = await runDeploy(moved, 'compose', { force: true });
+    assert.equal(again.actions['compose.yml'], 'unchanged');
+    assert.deepEqual(namesIn(moved), names);
+
+    await runDeploy(moved, 'compose', { force: true, name: 'shop' });
+    assert.deepEqual(namesIn(moved), ['shop', 'shop', 'shop', 'shop-state', 'shop-data']);
+    assert.equal((await runDeploy(moved, 'compose')).actions['compose.yml'], 'unchanged');
   });
 
   it('keeps port, drain and name of the token that the project has', async (t) => {

@@ -25,7 +25,8 @@ describe('Express without its cost', () => {
       inside = prototypes(request, response);
       response.json({ address: request.ip, app: request.app === app });
     });
-    const { Request, Response } = expressClasses(app, () => false);
+    const { Request, Response, bind } = expressClasses(() => false);
+    bind(app);
     let before: Seen | undefined;
     const server = createServer({ IncomingMessage: Request, ServerResponse: Response }, (request, response) => {
       before = prototypes(request, response);
@@ -47,7 +48,8 @@ describe('Express without its cost', () => {
   it('never replaces a prototype while a request runs', async (t) => {
     const app = express();
     app.use((_request, response) => void response.end('done'));
-    const { Request, Response } = expressClasses(app, () => false);
+    const { Request, Response, bind } = expressClasses(() => false);
+    bind(app);
     const server = createServer({ IncomingMessage: Request, ServerResponse: Response }, (request, response) => {
       app(request as Parameters<typeof app>[0], response as Parameters<typeof app>[1]);
     });

@@ -37,6 +37,8 @@ const PROMISED: readonly (readonly [route: string, scope: string])[] = [
   ['GET /api/ws', 'demo'],
   ['POST /webhooks/{path+}', 'none'],
   ['GET /api/metrics', 'demo'],
+  ['GET /api/figures', 'demo'],
+  ['GET /api/alerts', 'demo'],
   ['GET /api/endpoints', 'demo'],
   ['GET /api/inbox', 'demo'],
   ['GET /api/outbox', 'demo'],

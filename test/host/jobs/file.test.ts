@@ -72,8 +72,11 @@ describe('the jobs file of a running host', () => {
   it('that is not there loads nothing of jobs, also at a restart', async (t) => {
     const made = await jobsHost(t);
     await made.host.advance(5 * SECOND);
+    assert.equal(made.jobs.isLoaded, false);
     const next = await made.restart();
 
+    assert.equal(next.jobs.isLoaded, false);
+    assert.equal(await next.jobs.figures(), undefined);
     assert.deepEqual(next.jobs.file, { state: 'absent' });
     assert.equal(next.host.engine.runtime.current?.capabilities.find('root/jobs#task/say'), undefined);
   });

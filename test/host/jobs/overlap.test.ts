@@ -1,7 +1,6 @@
 // Due times while a run is open, runs by hand beside them, and what becomes of the runs of a removed job.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { jobsApi } from '../../../worker/host/jobs.ts';
 import { definePlugin } from '../../../worker/sdk/index.ts';
 import { entry, type JobsHost, jobsHost, SAY_TO } from '../../support/hosts/jobs-host.ts';
 
@@ -72,7 +71,7 @@ describe('a due time beside an open run', () => {
 
   it('refuses a run by hand, and a run by hand counts as open', async (t) => {
     const { host, jobs, made } = await slowHost(t, { every: '1h' });
-    const api = jobsApi({ workroom: { api: undefined }, core: host.core, engine: host.engine, jobs, admit: () => {} });
+    const { api } = jobs;
     await api.run('work', { caller: CALLER, keep: () => [] });
     await host.quiet();
 

@@ -2,17 +2,16 @@
 // its end in a copy of it on another machine.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { INIT_START } from '../../../supervisor/cli/deploy/project.ts';
+import { guideBlocks } from '../../support/deploy/guide-blocks.ts';
 import { plugin, releasedProject } from '../../support/process/released-project.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
 
-const PAGE = fileURLToPath(new URL('../../../deploy/guide/handbook.md', import.meta.url));
-const BLOCK = /^```sh ?(?<name>\S*)\n(?<text>[\s\S]*?)^```$/gmu;
+const PAGE = 'handbook.md';
 const BLOCKS = [
   'targets',
   'first-token',
@@ -27,11 +26,7 @@ const BLOCKS = [
 const LIMIT_MS = 120_000;
 
 it('the handbook names commands that run in its order', { timeout: 600_000 }, async (t) => {
-  const page = readFileSync(PAGE, 'utf8');
-  const blocks = [...page.matchAll(BLOCK)].map(({ groups }) => ({
-    name: groups?.['name'] ?? '',
-    text: groups?.['text'] ?? '',
-  }));
+  const blocks = guideBlocks(PAGE);
   assert.deepEqual(
     blocks.map(({ name }) => name),
     BLOCKS,

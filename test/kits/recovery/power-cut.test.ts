@@ -1,8 +1,9 @@
-// Power cuts over the switch of a restore: the project lies on a file system of its own, which is shut down without writing its log. Root, a loop
-// device and the tools of the file system are needed.
+// Power cuts over the switch of a restore, and over the exchange of code of a release and its rollback: the project lies on a file system of its own,
+// which is shut down without writing its log. Root, a loop device and the tools of the file system are needed.
 import { describe, it } from 'node:test';
 import { loopDiskMissing } from '../../support/disk/loop-disk.ts';
 import { seeded } from '../crash/kit/random.ts';
+import { CodeCutRun } from './kit/code-cut-run.ts';
 import { CutRun } from './kit/cut-run.ts';
 
 // biome-ignore lint/style/noProcessEnv: switches of the test run
@@ -18,6 +19,20 @@ describe('a power cut over a restore', () => {
       console.log(`SVC_CRASH_SEED=${seed}`);
       const run = await CutRun.create(t, { random: seeded(Number(seed)), fileSystem });
       for (let cut = 0; cut < CUTS; cut += 1) await run.cut();
+      console.log(run.summary());
+      if (run.faults.length > 0) throw new Error(run.faults.slice(0, 10).join('\n'));
+    });
+});
+
+describe('a power cut over an exchange of code', () => {
+  for (const fileSystem of ['ext4', 'xfs'] as const)
+    it(`leaves one version or the other, over ${CUTS} of them on ${fileSystem}`, {
+      skip: loopDiskMissing(fileSystem),
+      timeout: 300_000 + CUTS * 120_000,
+    }, async (t) => {
+      console.log(`SVC_CRASH_SEED=${seed}`);
+      const run = await CodeCutRun.create(t, { random: seeded(Number(seed)), fileSystem });
+      while (run.cuts < CUTS) await run.release();
       console.log(run.summary());
       if (run.faults.length > 0) throw new Error(run.faults.slice(0, 10).join('\n'));
     });

@@ -1,7 +1,8 @@
 // An engine with alerts, over figures that the test sets, a clock that it moves, and a platform in memory with the accounts `memory~a`
 // and `memory~b`.
 import type { Labels, Reading } from '../../../shared/alerts/history.ts';
-import { Alerts } from '../../../worker/alerts/index.ts';
+import { Alerts, type AlertsDeps } from '../../../worker/alerts/index.ts';
+import { laneOf } from '../../../worker/outbox/outbox-store.ts';
 import { type EngineHost, engineHost, type HostOptions } from '../hosts/engine-host.ts';
 
 interface Test {
@@ -12,6 +13,8 @@ export interface AlertsHostOptions extends Partial<HostOptions> {
   readonly alerts?: object;
   /** The process is killed when it first passes this point. */
   readonly killAt?: string;
+  /** Reads figures in place of those that the test sets. */
+  readonly read?: (host: EngineHost) => AlertsDeps['figures'];
 }
 
 export interface AlertsHost {
@@ -22,6 +25,8 @@ export interface AlertsHost {
   isKilled: boolean;
   /** Figures as they are from now on, by name. */
   set(name: string, value: number | undefined, labels?: Labels): void;
+  /** Figures that cannot be read from now on. */
+  lose(...names: readonly string[]): void;
   /** Messages that arrived at the platform, as `account conversation: text`. */
   told(): readonly string[];
   /** The next process. */
@@ -36,7 +41,8 @@ export async function alertsHost(
   options: AlertsHostOptions = {},
   figures: Map<string, Reading> = new Map(),
 ): Promise<AlertsHost> {
-  const { alerts: settings = {}, killAt, ...rest } = options;
+  let lost: readonly string[] = [];
+  const { alerts: settings = {}, killAt, read, ...rest } = options;
   const made = { expected: new Set<string>() as ReadonlySet<string>, isKilled: false };
   let alerts: Alerts | undefined;
   const host = await engineHost(t, {
@@ -46,18 +52,27 @@ export async function alertsHost(
     },
     ...rest,
     isIdle: () => made.isKilled || alerts?.isIdle !== false,
-    async beforeStart({ core, engine }) {
+    async beforeStart(running) {
+      const { core, engine } = running;
       const startedAt = core.clock.now() - 20_000;
       alerts = new Alerts({
         core,
         config: () => engine.runtime.loaded.config,
         project: () => 'test',
-        figures: async () => [...figures.values()],
+        figures:
+          read?.(running) ??
+          (async () => ({
+            readings: [...figures.values()].filter(({ name }) => !lost.includes(name)),
+            unread: lost,
+          })),
         startedAt: () => startedAt,
         expected: async () => made.expected,
         generation: () => engine.runtime.current,
         isDisabled: () => false,
         decide: (decided, commit) => engine.decide(decided, commit),
+        dropped: ({ endpoint, conversation, rows }) => {
+          for (const { id } of rows) engine.sender.dropped(laneOf(endpoint, conversation), id);
+        },
       });
     },
     point(name, running) {
@@ -78,6 +93,9 @@ export async function alertsHost(
       const key = `${name}${JSON.stringify(labels)}`;
       if (value === undefined) figures.delete(key);
       else figures.set(key, { name, labels, value });
+    },
+    lose: (...names: readonly string[]) => {
+      lost = names;
     },
     told: () =>
       host.platform.calls.map(({ endpoint, call }) => {

@@ -22,17 +22,24 @@ export function fakeAlerts(calls: string[]): AlertsApi {
         summary: 'the host is not ready',
         description: 'A check of its readiness is unmet.',
         remedy: 'svc doctor --live URL',
-        link: 'deploy/monitoring/runbook.md#svcnotready',
+        runbook: 'svc alerts show SvcNotReady',
         toldAt: null,
         flapping: false,
         silenced: false,
         mutedBy: null,
       },
     ],
+    unknown: [{ name: 'SvcBacklog', figures: ['svc_inbox_oldest_seconds'] }],
     silences: [texts ? silence : { name: silence.name, key: silence.key, until: silence.until }],
   });
   return {
     list: async (texts) => list(texts),
+    figures: async (names) => ({
+      stepSeconds: 30,
+      times: ['2026-01-01T12:00:00.000Z'],
+      series: [{ name: 'svc_ready', labels: {}, values: [0] }].filter(({ name }) => names?.includes(name) !== false),
+      unread: ['svc_inbox_oldest_seconds'],
+    }),
     silence: async (_caller, { name }) => {
       if (name !== silence.name) throw new SvcError('not_found', `${name} is no rule of this host`);
       calls.push(`silence ${name}`);

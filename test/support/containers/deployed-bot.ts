@@ -1,8 +1,12 @@
-// A project of `svc init` with the files of `svc deploy init compose`, and requests to its host from within the engine's network.
+// A project made by the first commands of the guide to containers, and requests to its host from within the engine's network.
+import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import { guideLines } from '../deploy/guide-blocks.ts';
+import { wordsOf } from '../guide-commands.ts';
 import { CLI } from '../process/built-svc.ts';
 import type { Engine } from './engine.ts';
 
@@ -24,7 +28,11 @@ export default definePlugin({
 
 export interface BotProject {
   readonly path: string;
+  /** Of its image, its container and its volumes. */
+  readonly name: string;
   readonly token: string;
+  /** The commands of the guide that made it. */
+  readonly made: readonly string[];
   /** The commands that `svc deploy init` printed. */
   readonly next: readonly string[];
   write(name: string, text: string): void;
@@ -39,7 +47,9 @@ export async function makeBot(folder: string): Promise<BotProject> {
     const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...args, '--json'], { cwd: folder });
     return JSON.parse(stdout);
   };
-  await svc('init', 'bot', '--yes');
+  const [init = '', enter = '', target = '', ...then] = guideLines('containers.md', 'first');
+  await svc(...wordsOf(init).slice(1));
+  assert.equal(enter, 'cd bot');
   const read = (name: string): string => readFileSync(join(path, name), 'utf8');
   const write = (name: string, text: string): void => writeFileSync(join(path, name), text);
   await promisify(execFile)('mkdir', [
@@ -51,10 +61,13 @@ export async function makeBot(folder: string): Promise<BotProject> {
     'svc.config.yml',
     `${read('svc.config.yml').replace('plugins:\n', 'plugins:\n  blocker:\n    use: ./plugins/blocker\n')}supervisor:\n  restarts: 100\n  watchdogSeconds: 5\n`,
   );
-  const deploy = () => svc('deploy', 'init', 'compose', '--project', path, '--force');
+  const deploy = () => svc(...wordsOf(target).slice(1), '--project', path, '--force');
   const { next } = await deploy();
+  assert.deepEqual(next, then, 'the guide goes on as svc deploy init does');
   return {
     path,
+    name: (parse(read('compose.yml')) as { readonly name: string }).name,
+    made: [init, enter, target],
     token: /^HTTP_TOKEN=(.+)$/mu.exec(read('.env'))?.[1] ?? '',
     next,
     write,

@@ -31,7 +31,8 @@ export const DOCKERFILE_RULES: Readonly<Record<string, (file: Read) => boolean>>
       return /@sha256:[\da-f]{64}$|:[\w.-]+$/u.test(named) && !named.endsWith(':latest');
     }),
   'each image can be replaced by an argument': ({ stages }) => stages.every(({ image }) => /^\$\{\w+\}$/u.test(image)),
-  'code is built in another image than it runs in': ({ stages }) => stages.length > 1,
+  'code is built in another image than it runs in': ({ stages, build, last }) =>
+    stages.length > 1 && last.image !== build.image,
   'nothing is fetched by ADD': ({ all }) => all.every(({ word }) => word !== 'ADD'),
   'no argument and no variable is named like a secret': ({ all }) =>
     all.every(({ word, text }) => (word !== 'ARG' && word !== 'ENV') || !SECRET.test(text)),

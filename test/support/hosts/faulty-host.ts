@@ -3,7 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { HostApi, type ListedItem } from '../../kits/crash/kit/host-api.ts';
 import { logTail, WorkerLife } from '../../kits/crash/kit/worker-life.ts';
-import { WebhookPlatform } from '../fake-platforms/webhook-platform.ts';
+import { WebhookPlatform, type WebhookPlatformOptions } from '../fake-platforms/webhook-platform.ts';
 import { freePort } from '../free-port.ts';
 import { type Cleanup, type TemporaryProject, temporaryProject } from '../temporary-project.ts';
 import { until } from '../until.ts';
@@ -15,6 +15,7 @@ export interface FaultyHostOptions {
   readonly plugins?: Readonly<Record<string, unknown>>;
   readonly sources?: Readonly<Record<string, string>>;
   readonly config?: Readonly<Record<string, unknown>>;
+  readonly platform?: WebhookPlatformOptions;
   /** More of the worker's process environment. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -40,7 +41,7 @@ export class FaultyHost {
   readonly #environment: FaultyHostOptions['environment'];
 
   static async start(t: Cleanup, options: FaultyHostOptions = {}): Promise<FaultyHost> {
-    const platform = new WebhookPlatform(`whsec_${randomBytes(32).toString('base64')}`);
+    const platform = new WebhookPlatform(`whsec_${randomBytes(32).toString('base64')}`, options.platform);
     await platform.listen(t);
     const host = new FaultyHost(t, { options, platform, port: await freePort() });
     t.after(async () => void (await host.life.kill()));

@@ -2,9 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { JOBS_FILE } from '../../../shared/jobs/job.ts';
-import { createJobs } from '../../../worker/host/jobs.ts';
+import { JobsHost as HostJobs } from '../../../worker/host/jobs.ts';
 import { WorkroomHost } from '../../../worker/host/workroom.ts';
-import type { Jobs } from '../../../worker/jobs/jobs.ts';
 import { type EngineHost, engineHost, type HostOptions } from './engine-host.ts';
 
 interface Test {
@@ -32,7 +31,7 @@ export interface LedgerRow {
 
 export interface JobsHost {
   readonly host: EngineHost;
-  readonly jobs: Jobs;
+  readonly jobs: HostJobs;
   /** Of a host with `host.kind: workroom`. */
   readonly workroom: WorkroomHost;
   readonly file: string;
@@ -50,7 +49,7 @@ export const say = (text: string) => ({ say: { to: SAY_TO, text } });
 export const entry = (id: string, timing: Readonly<Record<string, unknown>>) => ({ id, do: say(id), ...timing });
 
 export async function jobsHost(t: Test, options: JobsHostOptions = {}): Promise<JobsHost> {
-  let jobs: Jobs | undefined;
+  let jobs: HostJobs | undefined;
   let passes = 0;
   let isKilled = false;
   let killed: (host: EngineHost) => void = () => {};
@@ -83,7 +82,13 @@ export async function jobsHost(t: Test, options: JobsHostOptions = {}): Promise<
       });
       await room.open();
       workroom = room;
-      jobs = createJobs(host.core, host.engine, { project: host.project.path, workroom: () => room.api });
+      jobs = new HostJobs({
+        core: host.core,
+        engine: host.engine,
+        project: host.project.path,
+        workroom: () => room.api,
+        admit: () => {},
+      });
       await jobs.start();
     },
     point(name, host) {

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
+import { parse, stringify } from 'yaml';
 import { type Ended, portProject, startProgram } from '../svc-command.ts';
 import type { Cleanup, TemporaryProject } from '../temporary-project.ts';
 
@@ -71,11 +72,15 @@ export interface ReleasedOptions {
   readonly b: string;
   /** The svc of B has a migration more, which breaks: the svc of A opens no database that has it. */
   readonly breaksSchema?: boolean;
+  /** Scripts of npm in B. */
+  readonly scripts?: Readonly<Record<string, string>>;
+  /** Secrets of the host by variable: each is a token of its own. */
+  readonly secrets?: Readonly<Record<string, string>>;
 }
 
 export async function releasedProject(
   t: Cleanup,
-  { b, breaksSchema = false }: ReleasedOptions,
+  { b, breaksSchema = false, scripts = {}, secrets = {} }: ReleasedOptions,
 ): Promise<ReleasedProject> {
   const { url, ...project } = await portProject(t, {
     keys: {
@@ -86,8 +91,9 @@ export async function releasedProject(
       },
       release: { readySeconds: 60 },
     },
-    env: { SHOP_SECRET: SECRET },
+    env: { SHOP_SECRET: SECRET, ...secrets },
   });
+  addTokens(project, Object.keys(secrets));
   const { path } = project;
   const home = mkdtempSync(join(tmpdir(), 'svc-home-')); // npm writes logs there
   t.after(() => rmSync(home, { recursive: true, force: true }));
@@ -99,6 +105,8 @@ export async function releasedProject(
     project.write(name, project.read(name).replaceAll('"version": "1.0.0"', '"version": "2.0.0"'));
   project.write('book.mjs', b);
   if (breaksSchema) addBreakingMigration(join(path, 'vendor', 'svc', 'dist'));
+  const described = JSON.parse(project.read('package.json')) as object;
+  project.write('package.json', `${JSON.stringify({ ...described, scripts }, null, 2)}\n`);
   const second = commit(git, 'B');
   git('checkout', '-q', first);
   const webhook = new Webhook(SECRET);
@@ -124,6 +132,12 @@ export async function releasedProject(
       return answer.status;
     },
   };
+}
+
+function addTokens(project: TemporaryProject, variables: readonly string[]): void {
+  const config = parse(project.read('svc.config.yml')) as { readonly http: object };
+  const tokens = variables.map((name, index) => ({ name: `more-${index}`, token: `\${${name}}`, scope: 'demo' }));
+  if (tokens.length > 0) project.write('svc.config.yml', stringify({ ...config, http: { ...config.http, tokens } }));
 }
 
 type Git = (...args: readonly string[]) => string;

@@ -118,8 +118,6 @@ export function faultsOf(
       'last event': one('SELECT max(seq) FROM event_log'),
       'counter of events': one("SELECT value FROM counters WHERE name = 'event'"),
       'reported head': copy.events.head,
-      'reported events': copy.rows['event_log'] ?? -1,
-      'reported runs of jobs': copy.rows['job_runs'] ?? -1,
     };
     return Object.entries(found).flatMap(([what, value]) =>
       value === position ? [] : [`${what}: ${value}, of the moment: ${position}`],

@@ -55,11 +55,19 @@ export interface RoomOptions {
   readonly path?: string;
   readonly sealedBytes?: number;
   readonly point?: Core['point'];
+  /** Default: `SETTINGS`. */
+  readonly settings?: () => WorkroomSettings;
 }
 
 /** `cut` says where the next commit loses its process: before it, or after it and before its answer. */
 export async function openRoom(t: Cleanup, options: RoomOptions = {}): Promise<Room> {
-  const { cut = () => undefined, store = 'database', point = noFailpoint, sealedBytes } = options;
+  const {
+    cut = () => undefined,
+    store = 'database',
+    point = noFailpoint,
+    sealedBytes,
+    settings = () => SETTINGS,
+  } = options;
   const path = options.path ?? temporaryProject(t).path;
   const file = join(path, '.svc', 'data.sqlite');
   mkdirSync(join(path, '.svc'), { recursive: true });
@@ -85,7 +93,7 @@ export async function openRoom(t: Cleanup, options: RoomOptions = {}): Promise<R
   const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const core: Core = { runtimeId: newRuntimeId(), projectId, clock, writer, reader, log: silent, point };
   const sealed = sealedBytes === undefined ? {} : { sealedBytes };
-  const journal = await openJournal({ core, store, folder, catalogFile, reminding: SETTINGS, ...sealed });
+  const journal = await openJournal({ core, store, folder, catalogFile, reminding: settings(), ...sealed });
   let closed: Promise<void> | undefined;
   const kill = (): void => {
     closed ??= Promise.resolve();
@@ -98,7 +106,7 @@ export async function openRoom(t: Cleanup, options: RoomOptions = {}): Promise<R
   };
   t.after(() => close().catch(() => {})); // tests end with damaged journals too
   const dues: number[] = [];
-  const workroom = new Workroom(core, () => SETTINGS, { due: (at) => dues.push(at), journal });
+  const workroom = new Workroom(core, settings, { due: (at) => dues.push(at), journal });
   let commands = 0;
   const ids = core.runtimeId;
   return {

@@ -44,6 +44,17 @@ describe('an alert', () => {
     assert.deepEqual(told(life(), '1'.repeat(500)), ['0 fired A', '240 still A', '480 still A']);
   });
 
+  it('is remembered for a week after its end: somebody may have missed it', () => {
+    const of = life();
+    of.run('A', '1000000');
+    of.now += 6 * 86_400_000;
+    of.run('A', '0');
+    assert.equal(of.alerts.get('A')?.phase, 'resolved');
+    of.now += 86_400_000;
+    of.run('A', '0');
+    assert.equal(of.alerts.size, 0);
+  });
+
   it('whose rule was switched off is gone, and nothing is told of it', () => {
     const of = life();
     of.run('A', '1');
@@ -147,9 +158,14 @@ describe('a silence', () => {
     assert.deepEqual(told(until(20), '1000000000000'), []);
   });
 
+  it('after which an alert still fires that was told before it tells nothing again', () => {
+    const of = life(0, { isSilenced: (_: unknown, now: number) => now >= 2 * 60_000 && now < 10 * 60_000 });
+    assert.deepEqual(told(of, '1'.repeat(30)), ['0 fired A']);
+  });
+
   it('swallows the end of an alert that was told before', () => {
     const of = life(0, { isSilenced: (_: unknown, now: number) => now > 60_000 });
     assert.deepEqual(told(of, `1${'0'.repeat(90)}`), ['0 fired A']);
-    assert.equal(of.alerts.size, 0);
+    assert.equal(of.alerts.get('A')?.told, null);
   });
 });

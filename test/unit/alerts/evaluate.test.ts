@@ -1,8 +1,9 @@
 // Each rule of the table with a case in which it is true and one in which it is not; windows that are not covered, counters that begin anew.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { evaluate, type Verdict } from '../../../shared/alerts/evaluate.ts';
-import type { Labels, Reading } from '../../../shared/alerts/history.ts';
+import { evaluate, unreadOf, type Verdict } from '../../../shared/alerts/evaluate.ts';
+import type { Labels, Reading, Sample } from '../../../shared/alerts/history.ts';
+import { seriesOf } from '../../../shared/alerts/rule.ts';
 import { RULES } from '../../../shared/alerts/rules.ts';
 import { hostRules } from '../../../shared/alerts/set-rules.ts';
 import { Recent } from '../../../worker/metrics/recent.ts';
@@ -18,10 +19,12 @@ function readings(figures: Figures): readonly Reading[] {
   });
 }
 
+const sampleOf = (all: readonly Reading[]): Sample => ({ readings: all, unread: [] });
+
 /** Samples a minute apart, the last one now. */
 function recentOf(samples: readonly Figures[]): Recent {
   const recent = new Recent();
-  samples.forEach((figures, minute) => recent.add(minute * 60_000, readings(figures)));
+  samples.forEach((figures, minute) => recent.add(minute * 60_000, sampleOf(readings(figures))));
   return recent;
 }
 
@@ -155,6 +158,48 @@ describe('the rules', () => {
   });
 });
 
+describe('a figure that cannot be read', () => {
+  const seen = (name: string, samples: readonly Figures[], ...unread: readonly string[]) => {
+    const rule = RULES.find((one) => one.name === name);
+    assert.ok(rule !== undefined, name);
+    const recent = recentOf(samples);
+    recent.add(samples.length * 60_000, { readings: [], unread });
+    const { found: all, isUnknown } = evaluate(rule, recent);
+    return { keys: [...all.keys()], isUnknown, unread: unreadOf(rule, recent) };
+  };
+
+  it('makes each of its rules unknown, and no other', () => {
+    for (const rule of hostRules()) {
+      const names = [...new Set(seriesOf(rule).map(({ name }) => name))];
+      for (const name of names)
+        assert.deepEqual(
+          seen(rule.name, hour({}, {}), name),
+          { keys: [], isUnknown: true, unread: [name] },
+          `${rule.name} without ${name}`,
+        );
+      assert.deepEqual(seen(rule.name, hour({}, {}), 'svc_other').unread, [], rule.name);
+    }
+  });
+
+  it('makes a window unknown that was covered until then, unless what it saw is enough', () => {
+    const covered = hour(crashed(4), crashed(4));
+    assert.deepEqual(seen('SvcCrashed', covered), { keys: [], isUnknown: false, unread: [] });
+    assert.equal(seen('SvcCrashed', covered, 'svc_restarts_total').isUnknown, true);
+    assert.deepEqual(seen('SvcCrashed', hour(crashed(4), crashed(5)), 'svc_restarts_total').keys, ['']);
+  });
+
+  it('leaves open whether a backlog is held', () => {
+    const { found: all, isUnknown } = (() => {
+      const rule = RULES.find(({ name }) => name === 'SvcBacklog');
+      assert.ok(rule !== undefined);
+      const recent = new Recent();
+      recent.add(0, { readings: readings({ svc_inbox_oldest_seconds: 9_000 }), unread: ['svc_ingress_paused'] });
+      return evaluate(rule, recent);
+    })();
+    assert.deepEqual([all.size, isUnknown], [0, true]);
+  });
+});
+
 describe('a window', () => {
   const errors = (counts: readonly number[]): readonly Figures[] =>
     counts.map((count) => ({ 'svc_log_messages_total{level=error}': count }));
@@ -185,11 +230,11 @@ describe('a window', () => {
 describe('samples', () => {
   it('of an hour are kept, and begin anew where the clock is set back', () => {
     const recent = new Recent();
-    for (let at = 0; at <= 7_200_000; at += 30_000) recent.add(at, [{ name: 'a', labels: {}, value: at }]);
+    for (let at = 0; at <= 7_200_000; at += 30_000) recent.add(at, sampleOf([{ name: 'a', labels: {}, value: at }]));
     assert.equal(recent.times.length, 123);
     assert.equal(recent.times[0], 7_200_000 - 3_660_000);
     assert.equal(recent.of('a')[0]?.values.length, 123);
-    recent.add(3_000_000, [{ name: 'a', labels: {}, value: 1 }]);
+    recent.add(3_000_000, sampleOf([{ name: 'a', labels: {}, value: 1 }]));
     assert.deepEqual([...recent.times], [3_000_000]);
     assert.deepEqual(recent.of('a')[0]?.values, [1]);
   });
@@ -197,7 +242,9 @@ describe('samples', () => {
   it('are of 1,000 series at most, and forget those that are gone', () => {
     const recent = new Recent();
     const of = (prefix: string) =>
-      Array.from({ length: 1_100 }, (_, n) => ({ name: 'a', labels: { endpoint: `${prefix}${n}` }, value: n }));
+      sampleOf(
+        Array.from({ length: 1_100 }, (_, n) => ({ name: 'a', labels: { endpoint: `${prefix}${n}` }, value: n })),
+      );
     assert.equal(recent.add(0, of('x')), 100);
     assert.equal(recent.add(30_000, of('y')), 1_100);
     assert.equal(recent.add(3_700_000, of('y')), 1_100); // the old ones leave with this sample
@@ -208,7 +255,7 @@ describe('samples', () => {
   it('of the whole host are kept beside those of more accounts than fit', () => {
     const recent = new Recent();
     const accounts = Array.from({ length: 1_100 }, (_, n) => ({ name: 'a', labels: { endpoint: `x${n}` }, value: n }));
-    assert.equal(recent.add(0, [...accounts, { name: 'svc_inbox_dead', labels: {}, value: 7 }]), 101);
+    assert.equal(recent.add(0, sampleOf([...accounts, { name: 'svc_inbox_dead', labels: {}, value: 7 }])), 101);
     assert.deepEqual(recent.of('svc_inbox_dead')[0]?.values, [7]);
   });
 });

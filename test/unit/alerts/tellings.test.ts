@@ -85,7 +85,7 @@ describe('the message of alerts', () => {
         'CRITICAL SvcRequiredEndpointOffline: root/irc:irc~a, which is required, is offline',
         'project shop, endpoint root/irc:irc~a, runtimeId r2, since 2026-11-28 09:30 UTC',
         'Do: svc endpoints show root/irc:irc~a says why; svc endpoints reconnect root/irc:irc~a tries at once.',
-        'Runbook: deploy/monitoring/runbook.md#svcrequiredendpointoffline',
+        'Runbook: svc alerts show SvcRequiredEndpointOffline',
       ].join('\n'),
     );
   });
@@ -106,7 +106,7 @@ describe('the message of alerts', () => {
     );
 
     assert.match(said, /^STILL CRITICAL SvcNotReady/);
-    assert.equal(said.split('SvcEndpointOffline').length - 1, 9);
+    assert.equal(said.split('WARNING SvcEndpointOffline').length - 1, 9);
     assert.match(said, /and 6 more: svc alerts$/);
   });
 

@@ -5,9 +5,10 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { checkJobs, fingerprint, jobsFaultLine, readJobsFile } from '../../../shared/jobs/jobs-file.ts';
+import { checkJobs, jobsFaultLine, readJobsFile } from '../../../shared/jobs/jobs-file.ts';
 import { jobsSchema } from '../../../shared/jobs/jobs-schema.ts';
 import { loadAjv } from '../../../shared/load-ajv.ts';
+import { JobsFileWatch } from '../../../worker/jobs/jobs-file-watch.ts';
 
 const OF = { zone: 'UTC', now: Date.parse('2026-01-01T00:00Z') };
 const SAY = { say: { to: { endpoint: 'irc~libera', conversation: '#web' }, text: 'hello' } };
@@ -234,7 +235,7 @@ describe('a path of the jobs file', () => {
     assert.match(refusal(join(at, 'link')), /symbolic link whose target is not there/);
     assert.match(refusal(join(at, 'device')), /not a regular file/);
     assert.equal(refusal(join(at, 'none')), 'absent');
-    assert.equal(fingerprint(join(at, 'none')), undefined);
+    assert.equal(new JobsFileWatch(join(at, 'none')).isThere(), false);
   });
 
   it('that all may write, that is too large or no UTF-8 is refused', (t) => {

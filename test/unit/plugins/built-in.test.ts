@@ -7,6 +7,7 @@ import { ping } from '../../../worker/plugins/ping/index.ts';
 import { remind } from '../../../worker/plugins/remind/index.ts';
 import type { Commands } from '../../../worker/sdk/index.ts';
 import { everyCrash, testBot } from '../../../worker/testing/index.ts';
+import { someCrashes } from '../../support/some-crashes.ts';
 
 /** Without the signs that escape markup. */
 const plain = (texts: readonly string[]): readonly string[] => texts.map((text) => text.replaceAll('\\', ''));
@@ -69,9 +70,9 @@ describe('built-in plugins', () => {
   });
 
   it('remind lists and cancels what waits, in its own conversation, over restarts and kills', async () => {
-    await everyCrash(
-      () => testBot(remind, { startAt: '2026-11-27T09:00:00Z' }),
-      async (bot) => {
+    await someCrashes({
+      make: () => testBot(remind, { startAt: '2026-11-27T09:00:00Z' }),
+      async story(bot) {
         const ann = bot.person('ann', { in: 'room' });
         await ann.says('/remind 20m tea');
         await ann.says('/remind 10m milk');
@@ -85,7 +86,7 @@ describe('built-in plugins', () => {
         await bot.person('cid', { in: 'room' }).says('/reminders');
         await bot.clock.advance('30m');
       },
-      (bot, point) =>
+      check: (bot, point) =>
         assert.deepEqual(
           plain(bot.shown('room')),
           [
@@ -103,7 +104,7 @@ describe('built-in plugins', () => {
           ],
           point,
         ),
-    );
+    });
   });
 
   it('remind shows the reminders of other conversations in private alone', async () => {

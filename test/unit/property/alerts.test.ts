@@ -87,6 +87,9 @@ describe('what is told of alerts', () => {
       fc.property(spans, (story) => {
         const life = lived(story);
         for (let n = 0; n < 150; n += 1) life.step({ A: '0', B: '0', Loop: '0' });
+        assert.ok([...life.alerts.values()].every(({ phase, told }) => phase === 'resolved' && told === null));
+        life.now += 8 * 24 * 60 * MINUTE;
+        life.step({ A: '0', B: '0', Loop: '0' });
         assert.equal(life.alerts.size, 0);
         for (const { name } of RULES) assert.notEqual(of(life.told, name).at(-1), 'fired');
       }),

@@ -1,7 +1,7 @@
 // The commit that the build of an image noted.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { imageCommit } from '../../../worker/recovery/checkpoint/project-files.ts';
+import { imageCommit } from '../../../shared/recovery/image-commit.ts';
 
 const ID = '0123456789abcdef0123456789abcdef01234567';
 

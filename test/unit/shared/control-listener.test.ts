@@ -50,7 +50,7 @@ const removed = ({ folder }: Listening): void => {
   mkdirSync(folder, { mode: 0o700 });
 };
 
-describe('listenForControl', () => {
+describe('listenForControl', { concurrency: 4 }, () => {
   it('makes its socket later where no inode is left (CONTROL-SOCKET-6)', { skip: smallDiskMissing() }, async (t) => {
     const path = pathIn(t);
     smallDisk(t, dirname(path), { kilobytes: 64, inodes: 8 });

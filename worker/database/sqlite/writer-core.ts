@@ -51,6 +51,8 @@ export interface WriterTarget {
 export interface WriterCoreOptions extends WriterTarget {
   /** Default: the wall clock. */
   readonly now?: () => number;
+  /** Of a database in memory: what it begins with. */
+  readonly content?: Buffer | undefined;
   /** Called between the statements and COMMIT; a throw counts as a failed sync. */
   readonly beforeCommit?: () => void;
 }
@@ -157,7 +159,7 @@ export class WriterCore {
     try {
       if (this.#there.inode === undefined && !settleLeft(file) && (this.#lost.any || isLostNoted(file)))
         throw unsettled(file);
-      return openWritable(file);
+      return openWritable(file, undefined, this.#options.content);
     } catch (error) {
       this.#lost.note(error);
       throw explain(file, error);

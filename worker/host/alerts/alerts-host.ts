@@ -11,6 +11,7 @@ import type { Core } from '../../core/core.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { AlertsApi } from '../../http/api/alerts-api.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
+import { laneOf } from '../../outbox/outbox-store.ts';
 
 export interface AlertsHostDeps {
   readonly core: Core;
@@ -62,6 +63,7 @@ export class AlertsHost {
 
   readonly api: AlertsApi = {
     list: async (texts) => (await this.#admin()).list(texts),
+    figures: async (names) => (await this.#admin()).figures(names),
     silence: async (caller, ask, keep) => (await this.#admin()).silence(caller, ask, keep),
     unsilence: async (caller, ask, keep) => (await this.#admin()).unsilence(caller, ask, keep),
     test: async (caller, ask, keep) => (await this.#admin()).test(caller, ask, keep),
@@ -106,6 +108,9 @@ async function alertsDeps({ core, engine, project, name, registry, startedAt }: 
         .endpoints.all()
         .some(({ spec: { id }, state: { state } }) => id === endpoint && state === 'disabled'),
     decide: (decided, commit) => engine().decide(decided, commit),
+    dropped: ({ endpoint, conversation, rows }) => {
+      for (const { id } of rows) engine().sender.dropped(laneOf(endpoint, conversation), id);
+    },
   };
 }
 

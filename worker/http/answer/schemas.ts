@@ -23,6 +23,7 @@ import {
   alertUnsilenceSchema,
   silenceSchema,
 } from '../../../shared/api/monitoring/alert.ts';
+import { figuresSchema } from '../../../shared/api/monitoring/figures.ts';
 import { outboxItemSchema, outboxPageSchema } from '../../../shared/api/outbox.ts';
 import { problemSchema } from '../../../shared/api/problem.ts';
 import { acceptanceAskSchema, acceptanceSchema } from '../../../shared/api/recovery/acceptance.ts';
@@ -98,6 +99,7 @@ export const schemas = {
   Endpoint: endpointSchema,
   Endpoints: endpointsSchema,
   EventPage: eventPageSchema,
+  Figures: figuresSchema,
   Health: healthSchema,
   Hold: holdSchema,
   InboxItem: inboxItemSchema,

@@ -4,11 +4,12 @@ import type { Express } from 'express';
 import type { HttpLog } from '../log.ts';
 
 export class ClientAddresses {
-  readonly #app: Express;
+  readonly #app: () => Express | undefined;
   readonly #log: HttpLog;
   #proxies: readonly string[] | undefined;
 
-  constructor(app: Express, log: HttpLog) {
+  /** `app`: it is there once a proxy is trusted. */
+  constructor(app: () => Express | undefined, log: HttpLog) {
     this.#app = app;
     this.#log = log;
   }
@@ -17,26 +18,27 @@ export class ClientAddresses {
   of(request: IncomingMessage, proxies: readonly string[]): string {
     const peer = request.socket.remoteAddress ?? '';
     if (proxies.length === 0) return peer;
-    this.#use(proxies);
+    this.#trusting(proxies);
     return (request as IncomingMessage & { readonly ip?: string }).ip ?? peer;
   }
 
   /** True if the peer is a trusted proxy, so its connections belong to many clients. */
   isProxy(peer: string, proxies: readonly string[]): boolean {
     if (proxies.length === 0) return false;
-    this.#use(proxies);
-    const trust = this.#app.get('trust proxy fn') as (address: string, hop: number) => boolean;
-    return trust(peer, 0);
+    const trust = this.#trusting(proxies)?.get('trust proxy fn') as (address: string, hop: number) => boolean;
+    return trust?.(peer, 0) === true;
   }
 
-  #use(proxies: readonly string[]): void {
-    if (this.#proxies === proxies) return;
+  #trusting(proxies: readonly string[]): Express | undefined {
+    const app = this.#app();
+    if (app === undefined || this.#proxies === proxies) return app;
     this.#proxies = proxies;
     try {
-      this.#app.set('trust proxy', [...proxies]);
+      app.set('trust proxy', [...proxies]);
     } catch (error) {
-      this.#app.set('trust proxy', false);
+      app.set('trust proxy', false);
       this.#log.warn({ err: error }, 'trusted proxies are not addresses, none is trusted');
     }
+    return app;
   }
 }

@@ -17,7 +17,6 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import { within } from '../../../shared/time/abort.ts';
 import { StaticFiles } from '../answer/static-files.ts';
 import type { HostApi } from '../api/host-api.ts';
-import { createExpressApp } from '../express-app.ts';
 import { expressClasses } from '../express-classes.ts';
 import type { HttpLog } from '../log.ts';
 import { Authenticator } from '../request/authenticate.ts';
@@ -26,6 +25,7 @@ import { FailureBudget, type FailureBudgetOptions } from '../request/failure-bud
 import { BodyValidators } from '../request/json-body.ts';
 import { ROUTES, RouteTable } from '../routes/route-table.ts';
 import { ConnectionLimits } from './connection-limits.ts';
+import { LateExpress } from './late-express.ts';
 import { ListenPoint, type ListenTarget } from './listen-point.ts';
 import { OpenAnswers } from './open-answers.ts';
 import { StartGate } from './start-gate.ts';
@@ -62,6 +62,8 @@ export interface HttpServer {
   readonly server: Server;
   /** Resolves with the address once the server listens. Throws `listen_failed`. */
   listen(): Promise<Address>;
+  /** Loads what answers requests that are no probes; else the first of them does. */
+  complete(): Promise<void>;
   /** Ends streams whose token was removed or replaced. Call it after each reload. */
   tokensChanged(): void;
   /**
@@ -121,7 +123,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     beginNothing,
     listen: async () => {
       await point.bind();
+      if (port.settings().trustedProxies.length > 0) await parts.express.load(); // it says whose address counts
       return point.listen(server);
+    },
+    complete: async () => {
+      await parts.express.load();
     },
     tokensChanged: () => port.events.closeRevoked(authenticator.validActors(port.settings().tokens)),
     leaveHeldSocket: async (limitMs) => {
@@ -154,19 +160,20 @@ function createParts(
 ): TrafficParts {
   const gate = { port, files: new StaticFiles(staticDir), table: new RouteTable(ROUTES), ...given };
   const appParts = { ...gate, validators: new BodyValidators(), log };
-  const app = createExpressApp(appParts);
   const answers = new OpenAnswers();
-  const { Request, Response } = expressClasses(app, (socket) => answers.isFull(socket));
+  const classes = expressClasses((socket) => answers.isFull(socket));
+  const express = new LateExpress(appParts, classes);
+  const { Request, Response } = classes;
   const server = createServer({ IncomingMessage: Request, ServerResponse: Response, ...serverOptions(timeouts) });
   // Node silently drops headers above maxHeadersCount. 0 turns that off: findHeadFault refuses too many with 431.
   server.maxHeadersCount = 0;
   server.timeout = timeouts?.idleMs ?? TIMEOUTS.idleMs;
   return {
     ...gate,
-    app,
+    express,
     server,
     answers,
-    addresses: new ClientAddresses(app, log),
+    addresses: new ClientAddresses(() => express.app, log),
     newResponse: (request) => new Response(request),
   };
 }

@@ -15,6 +15,7 @@ import { contextOf } from '../request/request-context.ts';
 import { ConnectionFaults } from './connection-faults.ts';
 import type { ConnectionLimits } from './connection-limits.ts';
 import { HeldRequests } from './held-requests.ts';
+import type { LateExpress } from './late-express.ts';
 import { isClosing, passOver } from './lingering-close.ts';
 import type { OpenAnswers } from './open-answers.ts';
 import { answerProbe } from './probes.ts';
@@ -24,7 +25,7 @@ import { serveUpgrade } from './upgrade.ts';
 
 export interface TrafficParts extends GateParts {
   readonly server: Server;
-  readonly app: Express;
+  readonly express: LateExpress;
   readonly addresses: ClientAddresses;
   readonly answers: OpenAnswers;
   readonly gate: StartGate;
@@ -81,9 +82,12 @@ function readOn(server: Server, socket: Duplex, kept: readonly Buffer[]): void {
 
 /** Probes are answered at once. All other requests begin in their turn, once the host is up. */
 function requestListener(parts: TrafficParts, limits: ConnectionLimits, turns: RequestTurns): Handle {
-  const { port, app, answers, gate, isDraining } = parts;
-  const begin: Handle = (request, response) =>
-    app(request as Parameters<Express>[0], response as Parameters<Express>[1]);
+  const { port, express, answers, gate, isDraining } = parts;
+  const begin: Handle = (request, response) => {
+    const serve = (app: Express): void => app(request as Parameters<Express>[0], response as Parameters<Express>[1]);
+    if (express.app !== undefined) return serve(express.app);
+    express.load().then(serve, (error: unknown) => respondProblem(request, response, error));
+  };
   return (request, response) => {
     const { socket } = request;
     if (isClosing(socket)) return passOver(request);

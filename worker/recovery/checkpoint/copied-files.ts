@@ -26,11 +26,6 @@ export async function writePart(folder: string, path: string, content: Buffer | 
   return { path, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
 
-/** Digest of a file that lies in the folder already. */
-export async function partOf(folder: string, path: string): Promise<Part> {
-  return { path, ...(await digestOfFile(join(folder, path))) };
-}
-
 export async function digestOfFile(file: string): Promise<{ readonly bytes: number; readonly sha256: string }> {
   const hash = createHash('sha256');
   let bytes = 0;

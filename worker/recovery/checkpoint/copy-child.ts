@@ -3,12 +3,10 @@
 //   COPY-CHILD-1  The parent holds the writer from `begin` to `begun`. The read transaction that begins there fixes the moment.
 //   COPY-CHILD-2  SQLite's backup interface copies what the connection sees. With a read transaction open that is its snapshot, whatever is
 //                 committed meanwhile. Without one each commit of another process would begin the copy anew.
-//   COPY-CHILD-3  The target is synced a few MiB at a time: one large sync would hold up the syncs of the writer on the same disk. That goes on beside
-//                 the copying, since the WAL grows until all is copied, and a checkpoint of a long WAL holds up the writer. If the disk falls
-//                 behind, the copying waits for it.
-//   COPY-CHILD-4  The copy is one file without a WAL, checked and synced before `done`.
+//   COPY-CHILD-3  The target is synced while it is written, since the WAL grows until all is copied, and a checkpoint of a long WAL holds up the writer.
+//   COPY-CHILD-4  The copy is one file without a WAL, synced and of the moment before `done`. Its pages are checked by whoever keeps it.
 //   COPY-CHILD-5  The process ends with its parent. Priority is lowered after the moment, so that a busy machine does not prolong the hold.
-import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync, statSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
@@ -16,6 +14,7 @@ import type { Database } from '../../../shared/sqlite.ts';
 import { coerceError, SvcError } from '../../../shared/svc-error.ts';
 import { openCopy, openToCopy, sqliteCode } from '../../database/sqlite/connection.ts';
 import { storageFault } from '../../database/storage-fault.ts';
+import { TargetSync } from './target-sync.ts';
 
 export type ToCopy =
   | { readonly kind: 'open'; readonly file: string; readonly target: string; readonly isWritten: boolean }
@@ -35,11 +34,9 @@ export type FromCopy =
   | { readonly kind: 'progress'; readonly copiedBytes: number; readonly totalBytes: number }
   /** The snapshot is no longer needed. */
   | { readonly kind: 'copied' }
-  | { readonly kind: 'done'; readonly bytes: number; readonly rows: Readonly<Record<string, number>> }
+  | { readonly kind: 'done'; readonly bytes: number }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly hint: string | undefined };
 
-const SYNC_EACH_BYTES = 4 * 1_048_576;
-const MOST_UNSYNCED_BYTES = 16 * 1_048_576;
 const TELL_EACH_BYTES = 64 * 1_048_576;
 const STEP_BYTES = 1_048_576;
 
@@ -73,7 +70,7 @@ async function serve(message: ToCopy): Promise<void> {
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   await copy();
   tell({ kind: 'copied' });
-  tell({ kind: 'done', ...check() });
+  tell({ kind: 'done', ...finish() });
 }
 
 async function copy(): Promise<void> {
@@ -96,59 +93,14 @@ async function copy(): Promise<void> {
   await sync?.end(); // not earlier: a close drops SQLite's POSIX locks of the file
 }
 
-/** Syncs the target while it is written (COPY-CHILD-3). */
-class TargetSync {
-  readonly #descriptor: number;
-  #syncedBytes = 0;
-  #running: Promise<void> | undefined;
-  /** The kernel reports a failed sync once. */
-  #failure: Error | undefined;
-
-  constructor(file: string) {
-    this.#descriptor = openSync(file, 'r+');
-  }
-
-  /** Throws what a sync has failed with. */
-  copied(bytes: number): void {
-    if (this.#failure !== undefined) throw this.#failure;
-    if (bytes - this.#syncedBytes >= MOST_UNSYNCED_BYTES) {
-      fdatasyncSync(this.#descriptor);
-      this.#syncedBytes = bytes;
-    } else if (this.#running === undefined && bytes - this.#syncedBytes >= SYNC_EACH_BYTES)
-      this.#running = this.#sync(bytes);
-  }
-
-  async end(): Promise<void> {
-    await this.#running;
-    closeSync(this.#descriptor);
-    if (this.#failure !== undefined) throw this.#failure;
-  }
-
-  #sync(bytes: number): Promise<void> {
-    return new Promise((resolve) => {
-      fdatasync(this.#descriptor, (error) => {
-        if (error !== null) this.#failure = error;
-        this.#syncedBytes = Math.max(this.#syncedBytes, bytes);
-        this.#running = undefined;
-        resolve();
-      });
-    });
-  }
-}
-
-function check(): { readonly bytes: number; readonly rows: Readonly<Record<string, number>> } {
+function finish(): { readonly bytes: number } {
   const copied = openCopy(target);
-  const rows: Record<string, number> = {};
   try {
-    const fault = copied.pragma('quick_check(1)', { simple: true });
-    if (fault !== 'ok') throw damaged(String(fault));
     const { epoch, head, oldest } = eventsIn(copied);
     if (epoch !== events.epoch || head !== events.head || oldest !== events.oldest)
       throw damaged(
         `its history is ${epoch} ${oldest}-${head}, that of the moment was ${events.epoch} ${events.oldest}-${events.head}`,
       );
-    for (const name of tablesIn(copied))
-      rows[name] = Number(copied.prepare(`SELECT count(*) FROM "${name}"`).pluck().get());
   } finally {
     copied.close();
   }
@@ -156,16 +108,8 @@ function check(): { readonly bytes: number; readonly rows: Readonly<Record<strin
   fsyncSync(descriptor);
   closeSync(descriptor);
   syncFolder(dirname(target));
-  return { bytes: statSync(target).size, rows };
+  return { bytes: statSync(target).size };
 }
-
-const tablesIn = (database: Database): readonly string[] =>
-  database
-    .prepare(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
-    )
-    .pluck()
-    .all() as string[];
 
 function eventsIn(database: Database): CopiedEvents {
   const text = (sql: string): unknown => database.prepare(sql).pluck().get();

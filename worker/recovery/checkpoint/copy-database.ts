@@ -39,8 +39,6 @@ export interface DatabaseCopy {
   readonly ms: number;
   /** How long nothing was committed, with the wait for the groups that were under way. */
   readonly holdMs: number;
-  /** Rows of each table. */
-  readonly rows: Readonly<Record<string, number>>;
   readonly events: CopiedEvents;
 }
 
@@ -68,8 +66,8 @@ export async function copyDatabase(request: CopyRequest): Promise<DatabaseCopy> 
     const holdMs = performance.now() - heldAt;
     await child.ask({ kind: 'copy' }, 'copied', STILL_MS);
     await pin?.release();
-    const { bytes, rows } = await child.answer('done');
-    return { bytes, ms: performance.now() - startedAt, holdMs, rows, events };
+    const { bytes } = await child.answer('done');
+    return { bytes, ms: performance.now() - startedAt, holdMs, events };
   } finally {
     await child.end();
     await pin?.release();
@@ -172,7 +170,7 @@ class CopyChild {
     }
     this.#watch();
     if (message.kind === 'progress') return this.#request.onProgress?.(message);
-    if (message.kind === 'copied') this.#stillMs = undefined; // the check of a large copy takes long, and tells nothing
+    if (message.kind === 'copied') this.#stillMs = undefined; // the last sync of a large copy may take long, and tells nothing
     this.#timer?.cancel();
     this.#arrived.set(message.kind, message);
     if (this.#waiting?.kind === message.kind) this.#waiting.resolve(message);

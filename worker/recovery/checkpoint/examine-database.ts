@@ -1,9 +1,8 @@
-// Reads what a manifest says of the database from the finished copy, and makes the copy one file without a WAL.
-
+// Reads what a manifest says of the database from the finished copy.
 import type { SecretRegistry } from '../../../shared/log/redaction.ts';
 import type { Manifest } from '../../../shared/recovery/manifest.ts';
 import { type Database, Sqlite } from '../../../shared/sqlite.ts';
-import { SvcError } from '../../../shared/svc-error.ts';
+import { secretsIn } from './find-secrets.ts';
 
 export interface DatabaseFacts
   extends Pick<Manifest, 'project' | 'schema' | 'events' | 'generation' | 'journal' | 'catalog' | 'open'> {
@@ -14,22 +13,14 @@ export interface DatabaseFacts
   readonly files: readonly string[];
 }
 
-/** Throws `database_corrupt`. */
 export function examineDatabase(file: string, secrets: SecretRegistry): DatabaseFacts {
   const database = new Sqlite(file, { fileMustExist: true });
   try {
-    database.pragma('synchronous = FULL');
-    database.pragma('journal_mode = DELETE'); // one file; a start turns the WAL on again
-    const [fault] = database.pragma('quick_check(1)') as readonly { readonly quick_check: string }[];
-    if (fault?.quick_check !== 'ok')
-      throw new SvcError('database_corrupt', `the database is damaged: ${fault?.quick_check ?? 'no answer'}`, {
-        hint: 'no checkpoint was made; `svc doctor` checks the database, the last good checkpoint is in `svc checkpoint list`',
-      });
     const tables = tablesOf(database);
     const rows = Object.fromEntries(
       tables.map((table) => [table, countOf(database, `SELECT count(*) AS n FROM "${table}"`)]),
     );
-    return { ...factsOf(database, new Set(tables)), rows, secretHits: hitsIn(database, tables, secrets) };
+    return { ...factsOf(database, new Set(tables)), rows, secretHits: secretsIn(database, tables, secrets) };
   } finally {
     database.close();
   }
@@ -85,18 +76,4 @@ function factsOf(database: Database, tables: ReadonlySet<string>): Facts {
           .map(({ id }) => id)
       : [],
   };
-}
-
-function hitsIn(database: Database, tables: readonly string[], secrets: SecretRegistry): number {
-  if (secrets.values.size === 0) return 0;
-  let hits = 0;
-  for (const table of tables)
-    for (const row of database.prepare(`SELECT * FROM "${table}"`).raw().iterate() as Iterable<readonly unknown[]>)
-      hits += row.filter((value) => holdsSecret(value, secrets)).length;
-  return hits;
-}
-
-function holdsSecret(value: unknown, secrets: SecretRegistry): boolean {
-  const text = Buffer.isBuffer(value) ? value.toString('latin1') : value;
-  return typeof text === 'string' && text.length > 5 && secrets.find(text).length > 0;
 }

@@ -10,14 +10,16 @@ import { projectPaths } from '../../../shared/files/paths.ts';
 import { uuidv7 } from '../../../shared/identifiers.ts';
 import { JOBS_FILE } from '../../../shared/jobs/job.ts';
 import type { SecretRegistry } from '../../../shared/log/redaction.ts';
+import { type KnownSecrets, printOf, registryOf, SHORTEST_SOUGHT } from '../../../shared/recovery/known-secrets.ts';
 import { CHECKPOINT_FILES, SHARED_FILES } from '../../../shared/recovery/layout.ts';
 import { MANIFEST_FORMAT, type Manifest } from '../../../shared/recovery/manifest.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { VERSION } from '../../../shared/version.ts';
-import { keepFile, type Part, partOf, storedNames, syncFolders, writePart } from './copied-files.ts';
-import { examineDatabase } from './examine-database.ts';
+import { openCopy } from '../../database/sqlite/connection.ts';
+import { checkBeside, type RunningCheck } from './check-beside.ts';
+import { keepFile, type Part, storedNames, syncFolders, syncPath, writePart } from './copied-files.ts';
+import { type DatabaseFacts, examineDatabase } from './examine-database.ts';
 import { type HeldFile, takeHeld } from './journal-files.ts';
-import { type KnownSecrets, printOf, registryOf, SHORTEST_SOUGHT } from './known-secrets.ts';
 import { ALWAYS, listProjectFiles, type ProjectFiles } from './project-files.ts';
 
 /** Plain data: another process may do the work. */
@@ -51,16 +53,30 @@ export interface Finished {
 
 /** Throws `refused` for a secret in a text, and `database_corrupt`. */
 export async function finishCheckpoint(options: FinishOptions): Promise<Finished> {
+  const file = join(options.folder, CHECKPOINT_FILES.database);
+  openCopy(file).close(); // one file; a start turns the WAL on again
+  await syncPath(file);
+  const check = checkBeside(file);
+  try {
+    return await finish(options, { file, check: check.result });
+  } finally {
+    await check.end();
+  }
+}
+
+async function finish(
+  options: FinishOptions,
+  { file, check }: { readonly file: string; readonly check: RunningCheck['result'] },
+): Promise<Finished> {
   const { folder, project, secrets } = options;
   const registry = registryOf([...secrets.values, options.key]);
-  const database = examineDatabase(join(folder, CHECKPOINT_FILES.database), registry);
+  const database = await examined(file, { registry, check });
   const listed = await listProjectFiles(project, [options.database, ...options.without]);
   const texts = await copyTexts(options, listed, registry);
   const media = await keepMedia(project, database.files);
   const held = await takeHeld(folder, options.journal, registry);
-  const parts = [await partOf(folder, CHECKPOINT_FILES.database), ...held.parts, ...texts.parts, ...media.parts].sort(
-    byPath,
-  );
+  const part = { path: CHECKPOINT_FILES.database, ...(await check) };
+  const parts = [part, ...held.parts, ...texts.parts, ...media.parts].sort(byPath);
   const { rows, files: _files, secretHits: _hits, ...facts } = database;
   const secretHits = database.secretHits + held.hits;
   const lockfile = texts.parts.find(({ path }) => path === inProject('package-lock.json'));
@@ -100,6 +116,19 @@ export async function finishCheckpoint(options: FinishOptions): Promise<Finished
     secretHits,
     warnings: [...listed.warnings, ...texts.warnings, ...media.warnings, ...short(secrets)],
   };
+}
+
+/** What is damaged is told as such, wherever it was met first. */
+async function examined(
+  file: string,
+  { registry, check }: { readonly registry: SecretRegistry; readonly check: RunningCheck['result'] },
+): Promise<DatabaseFacts> {
+  try {
+    return examineDatabase(file, registry);
+  } catch (error) {
+    await check;
+    throw error;
+  }
 }
 
 const byPath = (a: Part, b: Part): number => (a.path < b.path ? -1 : 1);

@@ -9,6 +9,7 @@ import { syncFolder } from '../../../shared/files/atomic-file.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { JOBS_FILE } from '../../../shared/jobs/job.ts';
 import { type Failpoint, noFailpoint } from '../../../shared/process/failpoints.ts';
+import { type KnownSecrets, registryOf } from '../../../shared/recovery/known-secrets.ts';
 import {
   CHECKPOINT_FILES,
   checkpointFolder,
@@ -21,7 +22,6 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import { syncPath } from './copied-files.ts';
 import { type Finished, type FinishOptions, finishCheckpoint, keepMediaBefore } from './finish-checkpoint.ts';
 import { type HeldFile, holdJournal } from './journal-files.ts';
-import { type KnownSecrets, registryOf } from './known-secrets.ts';
 import { lockRecovery } from './lock.ts';
 import { ALWAYS } from './project-files.ts';
 

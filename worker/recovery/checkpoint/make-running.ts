@@ -1,5 +1,5 @@
 // A checkpoint of the running host: the database is copied and the rest is completed in processes of their own; the writer is held for a moment alone.
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { ErrorCode } from '../../../shared/error-codes.ts';
 import { endChild } from '../../../shared/process/end-child.ts';
@@ -18,7 +18,7 @@ export interface RunningOptions extends Omit<MakeOptions, 'copy' | 'finish'> {
 }
 
 /** Throws as `makeCheckpoint`, `overloaded` if the log grew too long, and the reason of the signal. */
-export function makeRunning({ writer, maxLogBytes, signal, ...options }: RunningOptions): Promise<Made> {
+export async function makeRunning({ writer, maxLogBytes, signal, ...options }: RunningOptions): Promise<Made> {
   const copy = ({ target, atBarrier, onProgress }: CopyStep) =>
     copyDatabase({
       file: options.database,
@@ -32,38 +32,55 @@ export function makeRunning({ writer, maxLogBytes, signal, ...options }: Running
       onProgress: ({ copiedBytes, totalBytes }) => onProgress(copiedBytes, totalBytes),
       signal,
     });
-  return makeCheckpoint({ ...options, copy, finish: (finishing) => finishInChild(finishing, signal) });
+  const child = new FinishChild(); // its start goes on beside the copy
+  try {
+    return await makeCheckpoint({ ...options, copy, finish: (finishing) => child.finish(finishing, signal) });
+  } finally {
+    child.end();
+  }
 }
 
-function finishInChild(options: FinishOptions, signal: AbortSignal): Promise<Finished> {
-  const here = import.meta.url;
-  const fromSource = here.endsWith('.ts');
-  const child = fork(fileURLToPath(new URL(fromSource ? './finish-child.ts' : './finish-child.js', here)), [], {
-    execArgv: fromSource ? ['--import', import.meta.resolve('tsx')] : [],
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  });
-  let stderr = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    stderr = (stderr + text).slice(-2_000);
-  });
-  const over = new AbortController(); // the signal outlives this
-  const work = new Promise<Finished>((resolve, reject) => {
-    const giveUp = (): void => reject(coerceError(signal.reason));
-    if (signal.aborted) giveUp();
-    signal.addEventListener('abort', giveUp, { once: true, signal: over.signal });
-    child.on('message', (message: FromFinish) => {
-      if (message.kind === 'done') return resolve(message.finished);
-      const { code, message: text, hint, details } = message;
-      reject(new SvcError(code as ErrorCode, text, { details, ...(hint === undefined ? {} : { hint }) }));
+class FinishChild {
+  readonly #process: ChildProcess;
+  readonly #died: Promise<never>;
+
+  constructor() {
+    const here = import.meta.url;
+    const fromSource = here.endsWith('.ts');
+    this.#process = fork(fileURLToPath(new URL(fromSource ? './finish-child.ts' : './finish-child.js', here)), [], {
+      execArgv: fromSource ? ['--import', import.meta.resolve('tsx')] : [],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
-    child.on('error', (error) => reject(died(error.message)));
-    child.on('close', (code, by) => reject(died(`${by ?? `exit ${code}`} ${stderr.trim()}`.trim())));
-    child.send(options, () => {}); // if sending fails, the process has ended and `close` reports it
-  });
-  return work.finally(() => {
-    over.abort();
-    endChild(child);
-  });
+    let stderr = '';
+    this.#process.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      stderr = (stderr + text).slice(-2_000);
+    });
+    this.#died = new Promise((_, reject) => {
+      this.#process.on('error', (error) => reject(died(error.message)));
+      this.#process.on('close', (code, by) => reject(died(`${by ?? `exit ${code}`} ${stderr.trim()}`.trim())));
+    });
+    this.#died.catch(() => {}); // told to whoever asks
+  }
+
+  finish(options: FinishOptions, signal: AbortSignal): Promise<Finished> {
+    const over = new AbortController(); // the signal outlives this
+    const work = new Promise<Finished>((resolve, reject) => {
+      const giveUp = (): void => reject(coerceError(signal.reason));
+      if (signal.aborted) giveUp();
+      signal.addEventListener('abort', giveUp, { once: true, signal: over.signal });
+      this.#process.on('message', (message: FromFinish) => {
+        if (message.kind === 'done') return resolve(message.finished);
+        const { code, message: text, hint, details } = message;
+        reject(new SvcError(code as ErrorCode, text, { details, ...(hint === undefined ? {} : { hint }) }));
+      });
+      this.#process.send(options, () => {}); // if sending fails, the process has ended and `close` reports it
+    });
+    return Promise.race([work, this.#died]).finally(() => over.abort());
+  }
+
+  end(): void {
+    endChild(this.#process);
+  }
 }
 
 const died = (how: string): SvcError =>

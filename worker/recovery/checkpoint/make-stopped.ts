@@ -5,6 +5,7 @@ import { loadConfig } from '../../../shared/config/load.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { ensureStateFolder } from '../../../shared/files/state-folder.ts';
 import { failpointsOf } from '../../../shared/process/failpoints.ts';
+import { knownSecrets } from '../../../shared/recovery/known-secrets.ts';
 import { refusePendingSwitch } from '../../../shared/recovery/pending-switch.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import { openAlone } from '../../database/sqlite/connection.ts';
@@ -13,8 +14,8 @@ import { readStoredSchema } from '../../database/stored-schema.ts';
 import { lockWriter } from '../../database/writer-lock.ts';
 import { linkKeyIn } from '../../files/file-links.ts';
 import { copyOut } from './copy-out.ts';
-import { knownSecrets } from './known-secrets.ts';
 import { type CopyStep, type Made, type MakeProgress, makeCheckpoint } from './make-checkpoint.ts';
+import { TargetSync } from './target-sync.ts';
 
 export interface StoppedOptions {
   readonly project: string;
@@ -23,7 +24,7 @@ export interface StoppedOptions {
   readonly onProgress?: ((progress: MakeProgress) => void) | undefined;
 }
 
-const PAGES_A_STEP = 1_024;
+const PAGES_A_STEP = 128;
 
 /** Throws what the configuration throws, `already_running` beside a worker, `switch_pending`, and `not_found` without a database. */
 export async function makeStopped({ project, environment, reason, onProgress }: StoppedOptions): Promise<Made> {
@@ -84,16 +85,21 @@ async function copyAlone(
       hint: 'end the program that reads or writes the database, then run the command again',
     });
   const database = openAlone(file);
+  const pageBytes = Number(database.pragma('page_size', { simple: true }));
+  let sync: TargetSync | undefined;
   try {
     await atBarrier();
     await database.backup(target, {
       progress: ({ totalPages, remainingPages }) => {
         onProgress(totalPages - remainingPages, totalPages);
+        sync ??= new TargetSync(target);
+        sync.copied((totalPages - remainingPages) * pageBytes);
         return PAGES_A_STEP;
       },
     });
   } finally {
     database.close();
+    await sync?.end();
   }
   return { holdMs: 0 };
 }

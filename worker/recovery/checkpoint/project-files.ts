@@ -7,7 +7,6 @@ import { execFile } from 'node:child_process';
 import { opendir, realpath, stat } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
-import type { Environment } from '../../../shared/config/environment.ts';
 import { CONFIG_FILE, DATA_DIR, STATE_DIR } from '../../../shared/files/paths.ts';
 
 /** More code than this is kept by its commit alone. */
@@ -113,11 +112,6 @@ export async function readCommit(project: string): Promise<Commit | undefined> {
   } catch {
     return undefined;
   }
-}
-
-/** Of an image, which has no git: its build noted the commit of the project. */
-export function imageCommit({ PROJECT_COMMIT: id = '' }: Environment): Commit | undefined {
-  return /^[0-9a-f]{40,64}$/.test(id) ? { id, dirty: false } : undefined;
 }
 
 /** Whether the project is the root of its repository. */

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
+import { knownSecrets, printOf } from '../../../shared/recovery/known-secrets.ts';
 import type { Manifest } from '../../../shared/recovery/manifest.ts';
 import { linkKeyIn } from '../../files/file-links.ts';
-import { knownSecrets, printOf } from '../checkpoint/known-secrets.ts';
 
 /** Undefined where nobody can tell: without the key, or with a configuration that has faults. */
 export function changedSecrets(

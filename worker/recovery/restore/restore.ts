@@ -47,6 +47,8 @@ export interface RestoreOptions extends RestoreRequest {
   readonly onProgress?: ((copied: number, of: number) => void) | undefined;
   /** A rollback: the code of before comes in the same switch. */
   readonly code?: CodeSwitch | undefined;
+  /** Called with the name of the state that is moved aside, before the switch is decided; null if there is none. */
+  readonly beforeSwitch?: (replaced: string | null) => void;
 }
 
 export interface Restored {
@@ -94,6 +96,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     const { places, source } = look(options);
     const point = FAILPOINTS ? failpointsOf(environment['SVC_FAILPOINTS']) : undefined;
     const staged = await stageAndPrepare(options, { places, source, point });
+    options.beforeSwitch?.(staged.restored.replaced);
     decideSwitch(project, staged.plan);
     if (FAILPOINTS) await point?.('restore.decided');
     finishSwitch(project, {
@@ -107,6 +110,24 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     lock.close();
   }
 }
+
+/** Name of the state that the last restore of the present database has replaced; undefined where it knows of none. */
+export function lastRestore({
+  project,
+  environment,
+}: Pick<RestoreRequest, 'project' | 'environment'>): string | undefined {
+  const { filename } = readStatePlace({ project, mode: 'development', environment });
+  const present = openPresent(placesOf(project, filename), false);
+  try {
+    const [last] = present.state?.has('restores') === true ? present.state.query(LAST_RESTORE) : [];
+    return last === undefined ? undefined : String(last['replaced']);
+  } finally {
+    present.close();
+  }
+}
+
+/** By the number in the name: clocks may go back. */
+const LAST_RESTORE = 'SELECT replaced FROM restores ORDER BY CAST(substr(replaced, 2) AS INTEGER) DESC LIMIT 1';
 
 /** Finishes a pending switch; undefined if there is none. Throws `already_running` and `switch_pending`. */
 export function finishPending(project: string): Switch | undefined {

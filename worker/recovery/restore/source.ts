@@ -42,7 +42,7 @@ export function checkpointSource(project: string, name: string): Source {
   const folder = checkpointFolder(project, name);
   if (!existsSync(folder))
     throw new SvcError('not_found', `there is no checkpoint ${name}`, { hint: 'svc checkpoint list' });
-  const manifest = readManifest(folder);
+  const manifest = manifestOf({ project, name }, folder);
   refuseUnknown(manifest);
   const shared = join(projectPaths(project).checkpointsDir, SHARED_FILES);
   const media = manifest.parts
@@ -53,6 +53,15 @@ export function checkpointSource(project: string, name: string): Source {
     throw damaged({ project, name }, `its manifest names no ${CHECKPOINT_FILES.database}`);
   const { id, createdAt } = manifest;
   return { purpose: 'restore', name, id, createdAt, folder, parts, media, manifest };
+}
+
+function manifestOf(of: { readonly project: string; readonly name: string }, folder: string): Manifest {
+  try {
+    return readManifest(folder);
+  } catch (error) {
+    if (error instanceof SvcError && error.code === 'checkpoint_damaged') throw damaged(of, error.message, error);
+    throw error;
+  }
 }
 
 function refuseUnknown(manifest: Manifest): void {

@@ -3,4 +3,7 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Mode } from './ajv-engine.ts';
 
-export const PRECOMPILED: Readonly<Record<Mode, Readonly<Record<string, ValidateFunction>>>> = { all: {}, first: {} };
+export const PRECOMPILED: Readonly<Record<Mode, Readonly<Record<string, () => ValidateFunction>>>> = {
+  all: {},
+  first: {},
+};

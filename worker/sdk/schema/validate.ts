@@ -46,7 +46,7 @@ function validatorOf(schema: Json, mode: Mode): ValidateFunction {
 
   const explicit = explicitSchema(schema);
   const text = JSON.stringify(explicit);
-  const run = byText[mode].get(text) ?? PRECOMPILED[mode][text] ?? engine(mode).compile(explicit);
+  const run = byText[mode].get(text) ?? PRECOMPILED[mode][text]?.() ?? engine(mode).compile(explicit);
   byText[mode].set(text, run);
   byObject[mode].set(key, run);
   return run;

@@ -15,23 +15,41 @@ export interface DueNow {
 }
 
 /** Everything that will be announced, with its time. */
-export function announcements(item: Item, { stuckMs, remindMs }: Reminding): readonly DueNow[] {
+export function announcements(item: Item, reminding: Reminding): readonly DueNow[] {
   if (isEnded(item)) return [];
-  const overdue = (of: Pick<Item, 'due' | 'overdueAt'>, blocker?: Blocker): readonly DueNow[] =>
-    of.due === undefined
-      ? []
-      : [{ kind: 'item.overdue', blocker, at: of.overdueAt === undefined ? of.due : of.overdueAt + remindMs }];
-  const stuckAt = item.stuckAt === undefined ? item.touchedAt + stuckMs : item.stuckAt + remindMs;
+  const overdue = (of: Pick<Item, 'due' | 'overdueAt'>, blocker?: Blocker): readonly DueNow[] => {
+    const at = overdueTime(of, reminding);
+    return at === undefined ? [] : [{ kind: 'item.overdue', blocker, at }];
+  };
+  const stuckAt = stuckTime(item, reminding);
   return [
     ...overdue(item),
     ...openBlockers(item).flatMap((blocker) => overdue(blocker, blocker)),
-    ...(stuckMs > 0 ? [{ kind: 'item.stuck', blocker: undefined, at: stuckAt } as const] : []),
+    ...(stuckAt === undefined ? [] : [{ kind: 'item.stuck', blocker: undefined, at: stuckAt } as const]),
   ];
 }
 
+/** The earliest time of `announcements`. Each event of an item asks for it, so no list is made. */
 export function nextAnnouncement(item: Item, reminding: Reminding): number | undefined {
-  const times = announcements(item, reminding).map(({ at }) => at);
-  return times.length === 0 ? undefined : Math.min(...times);
+  if (isEnded(item)) return undefined;
+  let next = earlier(overdueTime(item, reminding), stuckTime(item, reminding));
+  for (const blocker of item.blockers)
+    if (blocker.resolved === undefined) next = earlier(next, overdueTime(blocker, reminding));
+  return next;
+}
+
+function overdueTime({ due, overdueAt }: Pick<Item, 'due' | 'overdueAt'>, { remindMs }: Reminding): number | undefined {
+  return due === undefined || overdueAt === undefined ? due : overdueAt + remindMs;
+}
+
+function stuckTime({ touchedAt, stuckAt }: Item, { stuckMs, remindMs }: Reminding): number | undefined {
+  if (stuckMs === 0) return undefined;
+  return stuckAt === undefined ? touchedAt + stuckMs : stuckAt + remindMs;
+}
+
+function earlier(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return Math.min(one, other);
 }
 
 /** The due row of an item, without its time. Each item has one. */

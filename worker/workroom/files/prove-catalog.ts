@@ -35,7 +35,7 @@ export class CatalogProof {
 
   /** Notes what differs. Streams with a damaged event are told already. Words that are erased since may still be in the file: it follows. */
   end(check: JournalCheck): void {
-    if (this.#text === this.#folded) return;
+    if (this.#text !== undefined && this.#text === this.#folded) return;
     const streams = this.#folded === undefined ? [] : streamsThatDiffer(this.#text ?? '', this.#folded);
     const told = streams.filter(
       (stream) => !check.isDamaged(stream) && !check.isErasedAfter(stream, this.#catalog.appliedSeq ?? 0),

@@ -5,9 +5,11 @@
 //   JOURNAL-3  A decision holds only while the streams it looked at are as they were: the board, the team, items of a dependency. So no right is
 //              used that was taken back meanwhile, and no item waits for one that ended in the same moment.
 //   JOURNAL-4  The hash is computed inside the transaction, from the head. Nobody has to know the hash before.
+//   JOURNAL-5  An item has a due row no later than its next announcement. A fact that moves the announcement to a later time leaves the row: the look
+//              at that time finds nothing yet, and puts the next one. Changed settings plan all items anew (`plan-dues.ts`).
 import type { Statement } from '../../database/unit.ts';
 import { putDueNoLater, removeDue } from '../../timers/due-store.ts';
-import type { Reminding } from '../board/due-times.ts';
+import { dueRow, nextAnnouncement, type Reminding } from '../board/due-times.ts';
 import { type Fact, type Item, stateOf, type View } from '../board/model.ts';
 import { applyFacts, type CatalogRow, catalogRow, type Entity, entityIn, needsOf } from './catalog-rows.ts';
 import { CHAIN_MARK } from './chain.ts';
@@ -57,9 +59,12 @@ export interface Appended {
 export interface Appending {
   readonly command: CommandIdentity;
   readonly reminding: Reminding;
+  /** The unit has removed the due row of the item. */
+  readonly isDueTaken?: boolean;
 }
 
-export function append(before: View, facts: readonly Fact[], { command, reminding }: Appending): Appended {
+export function append(before: View, facts: readonly Fact[], appending: Appending): Appended {
+  const { command, reminding, isDueTaken = false } = appending;
   const view = applyFacts(before, facts);
   const at = facts[0]?.at ?? 0;
   const [held = NONE, ...others] = inGroups(conditions(before, facts));
@@ -73,15 +78,22 @@ export function append(before: View, facts: readonly Fact[], { command, remindin
   for (const stream of new Set(facts.map((fact) => fact.stream))) {
     const change = changeOf(stream, { before, view, facts, at, reminding });
     addRow(statements, change);
-    if (change.entity.kind === 'item') due.push(dueStatement(change.entity.item, change.row));
-    const next = change.row.next_at;
-    if (next != null && (dueAt === undefined || next < dueAt)) dueAt = next;
+    if (change.entity.kind !== 'item') continue;
+    const next = change.row.next_at ?? undefined;
+    const planned = isDueTaken ? undefined : plannedFor(change, reminding);
+    const statement = dueStatement(change.entity.item, { next, planned });
+    if (statement !== undefined) due.push(statement);
+    if (next !== undefined && (dueAt === undefined || next < dueAt)) dueAt = next;
   }
   statements.push(...due);
   return { statements, view, dueAt };
 }
 
 const one = (sql: string, parameters: readonly unknown[]): Statement => ({ sql, parameters, expect: 1, guard: GUARD });
+
+/** Refuses the unit if the stream has gone on. */
+export const isAtVersion = (stream: string, version: number): Statement =>
+  one(`SELECT 1 WHERE ${IS_STREAM}`, [stream, version]);
 
 /** What has to be as the decision saw it (JOURNAL-3). */
 interface Condition {
@@ -213,9 +225,19 @@ function versionIn(view: View, stream: string): number {
   return (entity.kind === 'team' ? entity.team : entity.kind === 'board' ? entity.board : entity.item).version;
 }
 
-/** One due row an item. A row that is due earlier stays: the look at that time finds nothing yet, and puts the next one. */
-function dueStatement(item: Item, { next_at: at }: CatalogRow): Statement {
-  const id = `workroom/${item.id}`;
-  if (at === null || at === undefined) return removeDue(id);
-  return putDueNoLater({ id, kind: 'workroom', at, capability: null, lane: null, data: item.id });
+interface DueChange {
+  readonly next: number | undefined;
+  /** A due row is there, no later than this. Undefined: there may be none. */
+  readonly planned: number | undefined;
+}
+
+/** The row of an item that took no command was put off. */
+function plannedFor({ before, isReleased }: StreamChange, reminding: Reminding): number | undefined {
+  return before?.kind !== 'item' || isReleased ? undefined : nextAnnouncement(before.item, reminding);
+}
+
+/** JOURNAL-5. */
+function dueStatement({ id }: Item, { next, planned }: DueChange): Statement | undefined {
+  if (next === undefined) return planned === undefined ? undefined : removeDue(dueRow(id).id);
+  return planned !== undefined && planned <= next ? undefined : putDueNoLater({ ...dueRow(id), at: next });
 }

@@ -14,7 +14,7 @@ import {
   type View,
   withEntry,
 } from '../board/model.ts';
-import { canonicalJson } from './chain.ts';
+import { canonicalJson, quoted } from './chain.ts';
 
 export type CatalogRow = Omit<Insertable<Tables['workroom_catalog']>, 'applied_seq' | 'last_item' | 'quarantined'>;
 
@@ -59,8 +59,21 @@ export function catalogRow({ stream, entity, at, reminding }: RowOf): CatalogRow
     assignee: item.assignee ?? null,
     next_at: nextAnnouncement(item, reminding) ?? null,
     updated_at: at,
-    data: canonicalJson(item),
+    data: itemJson(item),
   };
+}
+
+/** `canonicalJson` of an item, with its keys written out. Each event needs it, and to sort them costs more than the rest. */
+export function itemJson(item: Item): string {
+  const { assignee, blockers, comments, creator, due, overdueAt, stuckAt, text, title } = item;
+  return `{${optional('assignee', assignee)}"blockers":${listJson(blockers)},"board":${quoted(item.board)},"comments":${listJson(comments)},"createdAt":${item.createdAt},"creator":${quoted(creator)},${optional('due', due)}"id":${quoted(item.id)},"number":${item.number},${optional('overdueAt', overdueAt)}"status":"${item.status}",${optional('stuckAt', stuckAt)}${optional('text', text)}${optional('title', title)}"touchedAt":${item.touchedAt},"version":${item.version}}`;
+}
+
+const listJson = (list: readonly unknown[]): string => (list.length === 0 ? '[]' : canonicalJson(list));
+
+function optional(key: string, value: string | number | undefined): string {
+  if (value === undefined) return '';
+  return `"${key}":${typeof value === 'string' ? quoted(value) : value},`;
 }
 
 /** The fold of a stream after one more fact. `before` undefined: the stream begins. */

@@ -7,6 +7,7 @@ import { recordEvents } from '../../events/event-history.ts';
 import type { NewEvent } from '../../events/event-types.ts';
 import { putDue } from '../../timers/due-store.ts';
 import { dueRow, type Reminding } from '../board/due-times.ts';
+import { notePlanned } from '../plan-dues.ts';
 import type { Head } from '../read-catalog.ts';
 import { needsOf } from './catalog-rows.ts';
 import type { JournalSource } from './journal.ts';
@@ -76,6 +77,7 @@ export async function rebuild({ core, source, reminding, lastSeq, pause, more = 
       ...rows.flatMap(({ row, entity }) =>
         entity.kind === 'item' && row.next_at != null ? [putDue({ ...dueRow(entity.item.id), at: row.next_at })] : [],
       ),
+      notePlanned(reminding),
       statement(
         sql
           .insertInto('workroom_head')

@@ -260,7 +260,7 @@ export class JournalCheck {
     const hash = before === undefined ? row.hash : chainHash(before, row.seq, digest);
     if (digest !== row.digest || hash !== row.hash) {
       const isSwapped = before !== undefined && next !== undefined && chainHash(before, at, next.digest) === next.hash;
-      const isOther = at === 1 && digest === row.digest && hash !== row.hash && !isSwapped;
+      const isOther = at === 1 && digest === row.digest && !isSwapped && this.#goesOn(row, next);
       const stream = isWhole(row) ? row.stream : null;
       this.#fault(isSwapped ? 'reordered' : isOther ? 'foreign' : 'changed', at, stream);
       if (state !== undefined) state.isDamaged = true;
@@ -270,6 +270,12 @@ export class JournalCheck {
     this.#fold(row as WorkroomEventsTable, state);
     const { watch } = this.#of;
     if (watch?.seq === row.seq) watch.see(this.#folds(), row.hash);
+  }
+
+  /** Whether what stands behind an event was chained to its hash. */
+  #goesOn({ seq, hash }: Row, next: Row | undefined): boolean {
+    if (next !== undefined) return chainHash(hash, seq + 1, next.digest) === next.hash;
+    return this.#of.head === undefined || this.#of.head.hash === hash;
   }
 
   #hide(seq: number): void {

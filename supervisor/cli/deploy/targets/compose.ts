@@ -2,28 +2,33 @@
 //
 //   COMPOSE-1  No file that is written here holds a value of a variable. `.env` alone does, and no image gets it.
 //   COMPOSE-2  The program is the first child of the container's init: a script between them would keep SIGTERM from it.
-import { existsSync } from 'node:fs';
+//   COMPOSE-3  Image, container and volumes are of this project alone, also beside one whose package has the same name. A file that was written keeps
+//              its name wherever the folder goes: with another one the state would be left behind.
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { variableOf } from '../../../../shared/config/references.ts';
 import { CONFIG_FILE, ENV_FILE } from '../../../../shared/files/paths.ts';
+import { textOption } from '../../options.ts';
+import { pathHash } from '../../service/names.ts';
 import { fill } from '../../service/render.ts';
 import { envExample } from '../env-example.ts';
 import { DEPLOY_PORT, type DeployProject, INIT_START, refused, requireReferences } from '../project.ts';
 import type { DeployTarget } from '../target.ts';
-import { template, withHead } from '../template.ts';
+import { headOf, template, withHead } from '../template.ts';
 
 /** Longer than the drain, for the last steps of a stop. */
 const STOP_MARGIN_SECONDS = 5;
 const SHORTEST_STOP_SECONDS = 20;
+const COMPOSE_FILE = 'compose.yml';
 
 export const target: DeployTarget = {
   name: 'compose',
   summary: 'Dockerfile, .dockerignore and compose.yml: the host as one container',
   options: [],
-  plan({ project }) {
+  plan({ project, options }) {
     requireReferences(project);
     const values = {
-      NAME: project.name,
+      NAME: ownName(project, textOption(options, 'name')),
       PACKAGES: packageLines(project).join('\n'),
       COMMAND: command(project),
       TOKEN: tokenVariable(project),
@@ -40,7 +45,7 @@ export const target: DeployTarget = {
       files: [
         file('Dockerfile', 'Dockerfile'),
         file('.dockerignore', 'dockerignore'),
-        file('compose.yml', 'compose.yml'),
+        file(COMPOSE_FILE, 'compose.yml'),
         { path: '.env.example', text: envExample(project.raw([])), mode: 0o644, keepsOld: true },
       ],
       next: [
@@ -53,6 +58,17 @@ export const target: DeployTarget = {
     };
   },
 };
+
+/** COMPOSE-3: the package's name with some digits of the folder's path. `--name` sets the whole. */
+function ownName({ folder, name }: DeployProject, given: string | undefined): string {
+  if (given !== undefined) return name;
+  return writtenName(join(folder, COMPOSE_FILE)) ?? `${name}-${pathHash(realpathSync(folder))}`;
+}
+
+function writtenName(file: string): string | undefined {
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  return headOf(text) === undefined ? undefined : /^name: "([a-z][a-z0-9-]*)"$/mu.exec(text)?.[1];
+}
 
 /** What `npm ci` needs: the lists of packages, the settings of npm, and packages that lie in the project. */
 function packageLines({ folder, packedFiles, linkedFolders }: DeployProject): readonly string[] {

@@ -60,6 +60,7 @@ export const PLANTS: Readonly<Record<string, string>> = {
   'workroom-file-without-sync': 'kits/workroom/planted-faults.test.ts',
   'checkpoint-without-hold': 'kits/recovery/planted-faults.test.ts',
   'folder-without-sync': 'kits/recovery/planted-faults.test.ts',
+  'code-without-sync': 'kits/recovery/planted-faults.test.ts',
   'restore-keeps-epoch': 'kits/recovery/planted-faults.test.ts',
   'restore-without-carry': 'kits/recovery/planted-faults.test.ts',
 };

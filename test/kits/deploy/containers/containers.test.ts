@@ -8,27 +8,37 @@ import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { debianTree, filledCache, makeBaseImages, nodeFiles } from '../../../support/containers/base-images.ts';
+import { baseFiles, filledCache, makeBaseImages } from '../../../support/containers/base-images.ts';
 import { ask, type BotProject, type HostStatus, makeBot } from '../../../support/containers/deployed-bot.ts';
-import { containersMissing, type Engine, startEngine } from '../../../support/containers/engine.ts';
+import { type Engine, startEngine } from '../../../support/containers/engine.ts';
 import { filesOfImage, textsInImage } from '../../../support/containers/image-files.ts';
+import { containersMissing } from '../../../support/containers/probe.ts';
+import { ToReady } from '../../../support/deploy/to-ready.ts';
 import { until } from '../../../support/until.ts';
+import { daemonCase } from './kit/daemon-case.ts';
+import { podCases } from './kit/pod-cases.ts';
+import { restoreCases } from './kit/restore-cases.ts';
 
-const IMAGE = 'localhost/bot:local';
-const CONTAINER = 'bot_svc_1';
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';
 const DOCKER_COMPOSE = 'docker-compose';
+const DOCKER_COMPOSED = `sed /^name:/d compose.yml | ${DOCKER_COMPOSE} -f -`;
 const hasDockerCompose = spawnSync(DOCKER_COMPOSE, ['--version']).status === 0;
 // biome-ignore lint/style/noProcessEnv: a switch of the test run
 const LONG = process.env['SVC_DEPLOY'] === 'long' ? false : 'for SVC_DEPLOY=long';
 
-describe('a project in a container', { skip: containersMissing() }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-containers-'));
+const folder = mkdtempSync(join(tmpdir(), 'svc-containers-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const refused = await containersMissing();
+const base = refused === false ? await baseFiles(folder) : { missing: refused };
+
+describe('a project in a container', { skip: 'missing' in base && base.missing }, () => {
   const canary = (name: string): string => `canary-${name}-${RUN}`;
   const RUN = randomBytes(8).toString('hex');
   const took: string[] = [];
+  const toReady = new ToReady('compose');
   let engine: Engine;
   let bot: BotProject;
+  let image: string;
 
   /** Notes how long a step takes that an operator would wait for. */
   async function step<T>(what: string, work: () => Promise<T>): Promise<T> {
@@ -41,8 +51,8 @@ describe('a project in a container', { skip: containersMissing() }, () => {
   const status = async () => (await ask(engine, bot, '/api/system/status', { until: 200 })).body as HostStatus;
   const ready = () => ask(engine, bot, '/pub/ready', { until: 200 });
   const inspected = async (format: string): Promise<string> =>
-    engine.must(`podman inspect ${CONTAINER} --format '${format}'`);
-  const inside = (command: string): Promise<string> => engine.must(`podman exec ${CONTAINER} ${command}`);
+    engine.must(`podman inspect ${bot.name} --format '${format}'`);
+  const inside = (command: string): Promise<string> => engine.must(`podman exec ${bot.name} ${command}`);
   const compose = (line: string): Promise<string> => engine.must(`docker compose ${line}`, { cwd: bot.path });
   /** Waits for a worker other than this one, and gives how the one before ended. */
   async function nextWorker(runtimeId: string): Promise<{ end: string; code: number | null }> {
@@ -57,27 +67,25 @@ describe('a project in a container', { skip: containersMissing() }, () => {
 
   before(async () => {
     engine = await startEngine(join(folder, 'engine'));
-    const [debian, node, made] = await Promise.all([
-      step('mmdebstrap: an empty Debian', () => debianTree(folder)),
-      step('npm pack: a Node', () => nodeFiles(folder)),
-      step('svc init, svc deploy init compose', () => makeBot(folder)),
-    ]);
-    bot = made;
+    assert.ok('node' in base);
+    bot = await step('svc init, svc deploy init compose', () => makeBot(folder));
+    image = `localhost/${bot.name}:local`;
     appendFileSync(join(bot.path, '.env'), `HTTP_HOST=127.0.0.1\nHTTP_PORT=9\nPLANTED=${canary('env')}\n`);
     appendFileSync(join(bot.path, '.npmrc'), `# ${canary('npmrc')}\n`);
     for (const [name, label] of Object.entries(PLANTED)) bot.write(name, `${canary(label)}\n`);
-    const cache = await step('npm ci: a cache of packages', () => filledCache(folder, { project: bot.path, node }));
-    await step('podman import: images of Debian and Node', () =>
-      makeBaseImages(engine, folder, { debian, node, cache }),
+    const cache = await step('npm ci: a cache of packages', () =>
+      filledCache(folder, { project: bot.path, node: base.node }),
     );
+    await step('podman import: images of Debian and Node', () => makeBaseImages(engine, folder, { ...base, cache }));
     for (const line of bot.next.slice(0, 2))
       await step(line, () => engine.must(line, { cwd: bot.path, env: { COMMIT } }));
     await step('until it is ready', ready);
+    toReady.typed(...bot.made, ...bot.next);
+    toReady.isReady();
   });
   after(async () => {
     for (const line of took) console.log(line);
-    await engine.end();
-    rmSync(folder, { recursive: true, force: true });
+    await engine?.end();
   });
 
   const PLANTED: Readonly<Record<string, string>> = {
@@ -104,7 +112,7 @@ describe('a project in a container', { skip: containersMissing() }, () => {
       '2',
     ]);
     for (const place of ['/', '/app', '/app/node_modules/svc/dist', '/usr/local/bin']) {
-      const { code, stderr } = await engine.run(`podman exec ${CONTAINER} touch ${place}/written`);
+      const { code, stderr } = await engine.run(`podman exec ${bot.name} touch ${place}/written`);
       assert.notEqual(code, 0, place);
       assert.match(stderr, /Read-only file system/, place);
     }
@@ -144,41 +152,35 @@ describe('a project in a container', { skip: containersMissing() }, () => {
   });
 
   it('tells an acceptance the commit that it was built from', async () => {
-    const { stdout } = await engine.run(`podman exec ${CONTAINER} svc accept --json`);
+    const { stdout } = await engine.run(`podman exec ${bot.name} svc accept --json`);
     assert.match(stdout, new RegExp(`"commit": ?"${COMMIT}"`));
-  });
-
-  it('makes a checkpoint and an archive of it, without a place to write but its volumes', async () => {
-    await compose('exec -T svc svc checkpoint create');
-    await compose('exec -T svc svc checkpoint export c1 --to /app/data/c1.tar.gz');
-    assert.match(await inside('stat -c %s /app/data/c1.tar.gz'), /^[1-9]\d+$/);
   });
 
   it('has no secret and no state in a layer of its image', async () => {
     const names = [...Object.values(PLANTED), 'env', 'npmrc'].map(canary);
     const known = 'const guardedFrom = performance.now()'; // of a plugin
-    assert.deepEqual(await textsInImage(engine, IMAGE, [...names, bot.token, known]), [known]);
+    assert.deepEqual(await textsInImage(engine, image, [...names, bot.token, known]), [known]);
   });
 
   it('is refused without a token: by Compose, and by the host with 78', async () => {
     const away = join(folder, 'without-token');
     mkdirSync(away);
     cpSync(join(bot.path, 'compose.yml'), join(away, 'compose.yml'));
-    const refused = async (command: string, env: string): Promise<void> => {
+    const refuses = async (command: string, env: string): Promise<void> => {
       writeFileSync(join(away, '.env'), env);
       const { code, stdout, stderr } = await engine.run(command, { cwd: away });
       assert.notEqual(code, 0, `${command}: ${stdout}`);
       assert.match(stderr + stdout, /put it into \.env, svc token create makes one/, command);
     };
-    await refused('docker compose up -d', 'OTHER=1\n');
+    await refuses('docker compose up -d', 'OTHER=1\n');
     if (hasDockerCompose)
-      for (const env of ['OTHER=1\n', 'HTTP_TOKEN=\n']) await refused(`${DOCKER_COMPOSE} config -q`, env);
-    const { code, stderr } = await engine.run(`podman run --rm ${IMAGE}`);
+      for (const env of ['OTHER=1\n', 'HTTP_TOKEN=\n']) await refuses(`${DOCKER_COMPOSED} config -q`, env);
+    const { code, stderr } = await engine.run(`podman run --rm ${image}`);
     assert.equal(code, 78, stderr);
     assert.match(stderr, /needs the variable HTTP_TOKEN/);
   });
 
-  it('comes back after a kill, a restart and a blocked loop, with its state', async () => {
+  it('comes back after a kill, a restart and a blocked loop, with its state; made anew, with a changed token', async () => {
     const said = await ask(engine, bot, '/api/chat/say', {
       method: 'POST',
       body: { person: 'ann', text: '/hello', delivery: RUN },
@@ -204,27 +206,37 @@ describe('a project in a container', { skip: containersMissing() }, () => {
     await inside('touch data/block');
     assert.equal((await nextWorker(runtimeId)).end, 'crashed');
     assert.match(
-      await engine.must(`podman logs ${CONTAINER} 2>&1`),
+      await engine.must(`podman logs ${bot.name} 2>&1`),
       /the event loop has stood still for \d+ s, so this process ends/,
     );
 
+    const former = bot;
+    bot = { ...former, token: RUN + RUN };
+    bot.write('.env', readFileSync(join(bot.path, '.env'), 'utf8').replace(former.token, bot.token));
     await compose('down');
     await compose('up -d');
     await ready();
     await answered();
+    assert.equal((await ask(engine, former, '/api/system/status')).status, 401);
   });
 
-  it('has a Compose file that docker-compose reads', {
+  restoreCases(() => ({ engine, bot, ready }), LONG);
+
+  podCases(() => ({ engine, bot, folder }));
+
+  daemonCase(() => ({ engine, folder }));
+
+  it('has a Compose file that docker-compose reads, but for its name, which is newer', {
     skip: hasDockerCompose ? false : `${DOCKER_COMPOSE} is not installed`,
   }, async () => {
-    await engine.must(`${DOCKER_COMPOSE} config -q`, { cwd: bot.path });
+    await engine.must(`${DOCKER_COMPOSED} config -q`, { cwd: bot.path });
   });
 
   it('comes back after the end with 75 that a change of packages asks for', async () => {
     const lockfile = join(folder, 'mounted.json');
     cpSync(join(bot.path, 'package-lock.json'), lockfile);
     const options = `--init --restart unless-stopped -e HTTP_TOKEN=${bot.token} -v ${lockfile}:/app/package-lock.json:ro`;
-    await engine.must(`podman run -d --name mounted ${options} ${IMAGE}`);
+    await engine.must(`podman run -d --name mounted ${options} ${image}`);
     const isReady = () =>
       until(async () => (await engine.run('podman exec mounted svc runtime status')).code === 0, { what: 'mounted' });
     await isReady();
@@ -242,10 +254,12 @@ describe('a project in a container', { skip: containersMissing() }, () => {
   });
 
   it('drains and ends with 0 when it is stopped', async () => {
-    await engine.must(`podman stop --time 60 ${CONTAINER}`);
+    await engine.must(`podman stop --time 60 ${bot.name}`);
     assert.equal(await inspected('{{.State.ExitCode}} {{.State.Status}}'), '0 exited');
-    assert.match(await engine.must(`podman logs ${CONTAINER} 2>&1`), /"msg":"worker stopped"/);
+    assert.match(await engine.must(`podman logs ${bot.name} 2>&1`), /"msg":"worker stopped"/);
   });
+
+  it('says what was typed, and how long it took from the images of Debian and Node to ready', (t) => toReady.tell(t));
 
   it('has a start of its own, which hears SIGTERM through npm', { skip: LONG }, async () => {
     const manifest = readFileSync(join(bot.path, 'package.json'), 'utf8');
@@ -275,9 +289,9 @@ describe('a project in a container', { skip: containersMissing() }, () => {
   });
 
   it('has the same files when it is built a second time', { skip: LONG }, async () => {
-    const first = await filesOfImage(engine, IMAGE);
+    const first = await filesOfImage(engine, image);
     await engine.must('docker compose build --no-cache', { cwd: bot.path });
-    assert.deepEqual(await filesOfImage(engine, IMAGE), first);
+    assert.deepEqual(await filesOfImage(engine, image), first);
     assert.ok(first.length > 1_000);
   });
 });

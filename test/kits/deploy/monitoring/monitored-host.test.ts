@@ -12,6 +12,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { parse } from 'yaml';
 import { dashboard, dashboardQueries } from '../../../support/alerts/pack.ts';
 import { deployFolder, runDeploy } from '../../../support/commands/deploy-run.ts';
+import { guideLines } from '../../../support/deploy/guide-blocks.ts';
+import { ToReady } from '../../../support/deploy/to-ready.ts';
 import { FakeIrcServer } from '../../../support/fake-platforms/irc-server.ts';
 import { type ActingHost, actingHost } from '../../../support/hosts/acting-host.ts';
 import {
@@ -164,9 +166,13 @@ describe('a host under Prometheus and Alertmanager', { skip }, () => {
     const irc = new FakeIrcServer();
     await irc.listen(t);
     const host = await startHost(t, irc);
+    const toReady = new ToReady('monitoring');
     const { receiver, alertmanager, prometheus } = await monitored(t, host);
     const runtimeId = (): string => host.worker().runtimeId;
     const first = runtimeId();
+    await prometheus.sees(`svc_build_info{runtime_id="${first}"}`);
+    toReady.typed(...guideLines('monitor.md', 'pack'));
+    toReady.tell(t);
     await prometheus.sees(`svc_endpoint_online{endpoint="${REQUIRED}"} == 1`);
 
     const figures = join(host.project.path, 'figures.txt');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { everyMinute, promtoolFile } from '../../../support/alerts/promtool-file.ts';
 import { deployFolder, runDeploy } from '../../../support/commands/deploy-run.ts';
+import { guideLines } from '../../../support/deploy/guide-blocks.ts';
 import { monitoringMissing } from '../../../support/monitoring/programs.ts';
 import { runProgram } from '../../../support/process/run-program.ts';
 import { svc } from '../../../support/svc-command.ts';
@@ -27,7 +28,7 @@ describe('the pack for monitoring', { skip }, () => {
       assert.equal(code, 0, `${line}\n${stdout}${stderr}`);
       t.diagnostic(line);
     }
-    assert.equal(next.length, 4);
+    assert.deepEqual(['svc deploy init monitoring', ...next], guideLines('monitor.md', 'pack'));
   });
 
   it('has rules with the settings of a project, as svc alerts rules prints them', async (t) => {

@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { INIT_START } from '../../../../supervisor/cli/deploy/project.ts';
 import { deployFolder, runDeploy } from '../../../support/commands/deploy-run.ts';
+import { guideLines } from '../../../support/deploy/guide-blocks.ts';
+import { ToReady } from '../../../support/deploy/to-ready.ts';
 import { type BootedSystemd, bootSystemd, type Inside, nspawnMissing } from '../../../support/owners/booted-systemd.ts';
-import { layProject } from '../../../support/owners/owned-project.ts';
+import { layProject, lockfile } from '../../../support/owners/owned-project.ts';
 import { until } from '../../../support/until.ts';
 
 const TOKEN = 'Vq3mT9xKz7Lp2RwYc8Nb5Hd1Js6Gf4Ae';
@@ -17,19 +20,24 @@ plugins:
   echo: {}
 `;
 const INSTANCES = [
-  { user: 'alice', id: 4242, port: 8068, options: {} },
+  { user: 'alice', id: 0, port: 8068, options: {} },
   { user: 'bob', id: 4243, port: 8069, options: { instance: 'bob', port: '8069' } },
 ] as const;
 const WRITTEN = '/root/bot';
+const NODE = '/opt/node/bin/node';
+/** The guide makes this one. */
+const FIRST = 'alice';
 /** Instead of sudo: all that runs inside is root's. */
 const AS_ROOT = 'sudo() { "$@"; }';
+/** Node is at another place than a package of Debian has it. */
+const AS_OPERATOR = `PATH=$PATH:/usr/sbin; ${AS_ROOT}; svc() { if [ "$1" = deploy ]; then set -- "$@" --node ${NODE}; fi; node /opt/svc/dist/cli.js "$@"; }`;
 
 describe('the templated pair under systemd', { skip: nspawnMissing() }, () => {
   let systemd: BootedSystemd;
 
   before(async () => {
     systemd = await bootSystemd();
-    for (const { user, id, port } of INSTANCES) {
+    for (const { user, id, port } of INSTANCES.filter((one) => one.user !== FIRST)) {
       const path = projectOf(user);
       await layProject(systemd, {
         path,
@@ -59,17 +67,44 @@ describe('the templated pair under systemd', { skip: nspawnMissing() }, () => {
     await systemd.run(['systemctl', 'reset-failed', ...units]);
   };
 
+  it('is set up by the commands of the guide', async (t) => {
+    const toReady = new ToReady('systemd');
+    for (const [name, text] of Object.entries({
+      'svc.config.yml': CONFIG,
+      '.env': `HTTP_TOKEN=${TOKEN}\n`,
+      'package.json': JSON.stringify({ name: 'bot', version: '1.0.0', scripts: { build: 'true', start: INIT_START } }),
+      'package-lock.json': lockfile('1'),
+    }))
+      await systemd.write(`${WRITTEN}/${name}`, text);
+    await systemd.must([
+      'sh',
+      '-ec',
+      `cd ${WRITTEN}; chmod 600 .env; mkdir node_modules; ln -s /opt/svc node_modules/svc`,
+    ]);
+
+    const [last = '', ...lines] = guideLines('run.md', 'units').toReversed();
+    for (const line of lines.toReversed()) {
+      await systemd.must(['sh', '-ec', `${AS_OPERATOR}; cd ${WRITTEN}; ${line}`]);
+      toReady.typed(line);
+    }
+    await until(async () => (await systemd.run(['sh', '-ec', `${AS_OPERATOR}; ${last}`])).code === 0, { what: last });
+
+    toReady.typed(last);
+    toReady.tell(t);
+  });
+
   it('is set up by the printed commands: each user has a host at an address of its own', async (t) => {
     const folder = deployFolder(t, { config: CONFIG });
     for (const { user, id, port, options } of INSTANCES) {
-      const { actions, next } = await runDeploy(folder, 'systemd', { node: '/opt/node/bin/node', ...options });
+      const { actions, next } = await runDeploy(folder, 'systemd', { node: NODE, ...options });
       for (const path of Object.keys(actions))
         await systemd.write(`${WRITTEN}/${path}`, readFileSync(join(folder, path), 'utf8'));
 
       await systemd.must(['sh', '-ec', `${AS_ROOT}; cd ${WRITTEN}; ${next.join('; ')}`]);
 
       const status = await systemd.must(['cat', `/proc/${await pidOf(user)}/status`]);
-      assert.match(status, new RegExp(`^Uid:\\s+${id}\\s`, 'm'));
+      const uid = user === FIRST ? Number(await systemd.must(['id', '-u', user])) : id;
+      assert.match(status, new RegExp(`^Uid:\\s+${uid}\\s`, 'm'));
       assert.equal(await health(port), '200', user);
     }
     assert.notEqual(await pidOf('alice'), await pidOf('bob'));

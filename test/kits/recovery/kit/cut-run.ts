@@ -2,11 +2,11 @@
 // or the new one, or a switch that ends in the new one. Nothing here mends it before it is judged.
 import { closeSync, existsSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FileSystem, LoopDisk } from '../../../support/disk/loop-disk.ts';
+import type { FileSystem } from '../../../support/disk/loop-disk.ts';
 import type { Cleanup } from '../../../support/temporary-project.ts';
-import { until } from '../../../support/until.ts';
 import type { Random } from '../../crash/kit/random.ts';
-import { moveOnto, type Ran, RecoveryProject } from './recovery-project.ts';
+import { CutDisk } from './cut-disk.ts';
+import { type Ran, RecoveryProject } from './recovery-project.ts';
 import { isSame, readState, type StoredState } from './stored-state.ts';
 
 const POINTS = [
@@ -36,7 +36,7 @@ export class CutRun {
   cuts = 0;
   readonly #of: RecoveryProject;
   readonly #random: Random;
-  readonly #disk: LoopDisk;
+  readonly #disk: CutDisk;
   readonly #fileSystem: FileSystem;
   readonly #epochs = new Set<string>();
   /** Revision of the jobs file in the checkpoint. */
@@ -44,19 +44,14 @@ export class CutRun {
 
   static async create(t: Cleanup, { random, fileSystem, plant }: CutRunOptions): Promise<CutRun> {
     const of = await RecoveryProject.create(t, { plant });
-    const { path } = of.project;
-    let disk: LoopDisk | undefined;
-    moveOnto(path, () => {
-      disk = new LoopDisk(t, path, undefined, fileSystem);
-    });
-    const run = new CutRun(of, { random, fileSystem, disk: disk as LoopDisk });
+    const run = new CutRun(of, { random, fileSystem, disk: new CutDisk(t, of, fileSystem) });
     await run.#live();
     return run;
   }
 
   private constructor(
     of: RecoveryProject,
-    { random, fileSystem, disk }: { readonly random: Random; readonly fileSystem: FileSystem; readonly disk: LoopDisk },
+    { random, fileSystem, disk }: { readonly random: Random; readonly fileSystem: FileSystem; readonly disk: CutDisk },
   ) {
     this.#of = of;
     this.#random = random;
@@ -96,8 +91,6 @@ export class CutRun {
     const { digest } = await of.done('checkpoint', 'restore', 'c1', '--dry-run');
     const args = ['checkpoint', 'restore', 'c1', '--yes', '--plan', String(digest)];
     const { ran, label } = this.#random.chance(0.5) ? await this.#atPoint(args) : await this.#atMoment(args);
-    this.#disk.unmount();
-    this.#disk.mount();
     this.cuts += 1;
     const where = `cut ${this.cuts}, ${label}`;
     const isPending = existsSync(of.project.paths.pendingSwitch);
@@ -111,35 +104,17 @@ export class CutRun {
     if (this.cuts % HOST_EACH === 0) await this.#host(where);
   }
 
-  /** The process is killed at the point, and then the power is cut: nobody has synced anything between. */
   async #atPoint(args: readonly string[]): Promise<{ readonly ran: Ran; readonly label: string }> {
-    const cutPower = await this.#disk.arm();
     const point = this.#random.pick([...POINTS] as [string, ...string[]]);
-    const ran = await this.#of.svc(args, { failpoints: point });
-    await cutPower();
+    const ran = await this.#disk.atPoint(args, point);
     if (ran.code !== null && ran.code !== 0) this.faults.push(`${point}: ${ran.code} ${ran.stderr}`);
     return { ran, label: ran.code === 0 ? 'behind the end' : point };
   }
 
-  /** Some milliseconds after the staged state has begun to lie there. */
   async #atMoment(args: readonly string[]): Promise<{ readonly ran: Ran; readonly label: string }> {
-    const cutPower = await this.#disk.arm();
-    const over = new AbortController();
-    const running = this.#of.svc(args, { signal: over.signal });
-    let ended: Ran | undefined;
-    void running.then((ran) => {
-      ended = ran;
-    });
-    const staging = join(this.#of.project.paths.stateDir, 'restoring.part', 'data.sqlite');
-    await until(() => ended !== undefined || existsSync(staging), { what: 'the staged state', everyMs: 1 });
+    const file = join(this.#of.project.paths.stateDir, 'restoring.part', 'data.sqlite');
     const ms = this.#random.between(0, MOMENT_MS);
-    await new Promise((resolve) => setTimeout(resolve, ms));
-    // What has ended by now was told to an operator.
-    const told = ended;
-    over.abort();
-    await cutPower();
-    const ran = await running;
-    return { ran: told ?? { ...ran, code: null }, label: `${ms} ms after the stage began` };
+    return { ran: await this.#disk.atMoment(args, { file, ms }), label: `${ms} ms after the stage began` };
   }
 
   /** By the command, or by a start of the host. */

@@ -22,6 +22,7 @@ export class WorkroomLoad {
   readonly faults: string[] = [];
   readonly #url: string;
   readonly #token: string;
+  readonly #more: Readonly<Record<string, string>>;
   #isOpen = false;
   #hasEnded = false;
   #inFlight = 0;
@@ -30,9 +31,11 @@ export class WorkroomLoad {
     this.#turned = resolve;
   });
 
-  constructor(url: string, token: string) {
+  /** A host that is killed cuts connections, so each command has one of its own, unless they are kept. */
+  constructor(url: string, token: string, { keepsConnections = false }: { readonly keepsConnections?: boolean } = {}) {
     this.#url = url;
     this.#token = token;
+    this.#more = keepsConnections ? {} : { connection: 'close' };
   }
 
   /** So many people begin; they wait for `open`. */
@@ -76,7 +79,7 @@ export class WorkroomLoad {
           authorization: `Bearer ${this.#token}`,
           'content-type': 'application/json',
           'idempotency-key': key,
-          connection: 'close',
+          ...this.#more,
         },
         body: JSON.stringify(command),
       });

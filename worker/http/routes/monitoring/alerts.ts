@@ -1,6 +1,10 @@
-// Alerts of the host: list, silence, test.
+// Alerts of the host: list, silence, test; the figures of the last hour.
 import type { AlertTested, ShownSilence } from '../../../../shared/api/monitoring/alert.ts';
-import { type Answer, route } from '../route.ts';
+import { type Answer, type QueryField, route } from '../route.ts';
+
+const FIGURES_QUERY = {
+  names: { type: 'string', description: 'Names of metrics, separated by commas. Left out: all.', maxLength: 1_000 },
+} as const satisfies Record<string, QueryField>;
 
 const silenceAnswer = (silence: ShownSilence): Answer => ({ status: 200, json: silence });
 const testAnswer = (tested: AlertTested): Answer => ({ status: 202, json: tested });
@@ -49,5 +53,14 @@ export const alertRoutes = [
     answers: { 202: 'AlertTested', 409: 'Problem' },
     handle: async ({ port, caller, body, keep }) =>
       testAnswer(await port.alerts.test(caller(), body, keep(testAnswer))),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/figures',
+    scope: 'demo',
+    summary: 'Samples of the last hour, 30 s apart: the figures that alerts look at, messages in and out',
+    query: FIGURES_QUERY,
+    answers: { 200: 'Figures' },
+    handle: async ({ port, query }) => ({ status: 200, json: await port.alerts.figures(query.names?.split(',')) }),
   }),
 ];

@@ -5,6 +5,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { deployFolder, runDeploy } from '../../../../support/commands/deploy-run.ts';
+import { guideLines } from '../../../../support/deploy/guide-blocks.ts';
+import { ToReady } from '../../../../support/deploy/to-ready.ts';
 import { freePort } from '../../../../support/free-port.ts';
 import type { Cleanup } from '../../../../support/temporary-project.ts';
 import type { EdgeAddress } from './edge-client.ts';
@@ -31,6 +33,8 @@ export interface WrittenProxy {
   readonly edge: EdgeAddress;
   /** Without TLS, where everything is sent to TLS. */
   readonly plain: EdgeAddress;
+  /** Until it listens. */
+  readonly toReady: ToReady;
 }
 
 interface Places {
@@ -75,8 +79,14 @@ export async function writtenProxy(
   t: Cleanup,
   { kind, upstream, certificate, edit = (text) => text }: WrittenProxyOptions,
 ): Promise<WrittenProxy> {
-  const project = deployFolder(t, { config: `http:\n  token: \${HTTP_TOKEN}\n  port: ${upstream}\n` });
+  const toReady = new ToReady(`proxy ${kind}`);
+  const project = deployFolder(t, { name: 'bot', config: `http:\n  token: \${HTTP_TOKEN}\n  port: ${upstream}\n` });
   const { actions, next } = await runDeploy(project, 'proxy', { kind, host: 'localhost' });
+  const [, ...guide] = guideLines('edge.md', kind);
+  assert.deepEqual(
+    next.map((line) => line.replace('localhost', 'bot.example')),
+    guide,
+  );
   const [port, plain] = [await freePort(), await freePort()];
   const file = join(project, Object.keys(actions)[0] ?? '');
   const text = swapped(edit(readFileSync(file, 'utf8')), SWAPS[kind]({ port, plain, certificate }));
@@ -87,7 +97,8 @@ export async function writtenProxy(
   await runCommand(check, { project, folder, kind });
   assert.equal(reload, `sudo systemctl reload ${kind}`);
   await serveProxy(t, { kind, file: join(folder, 'etc', MAIN_FILES[kind]), folder, port });
-  return { edge: { port, ca: certificate.ca }, plain: { port: plain } };
+  toReady.typed(...guideLines('edge.md', kind));
+  return { edge: { port, ca: certificate.ca }, plain: { port: plain }, toReady };
 }
 
 /** What the program reads first, below /etc. */

@@ -1,9 +1,9 @@
 // The secrets of a project: what no part of a checkpoint may hold, and what a restore compares.
 import { createHmac } from 'node:crypto';
-import type { LoadedConfig } from '../../../shared/config/load.ts';
-import { looksSecret } from '../../../shared/config/resolve.ts';
-import { secretVariables } from '../../../shared/config/secret-variables.ts';
-import { SecretRegistry } from '../../../shared/log/redaction.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { looksSecret } from '../config/resolve.ts';
+import { secretVariables } from '../config/secret-variables.ts';
+import { SecretRegistry } from '../log/redaction.ts';
 
 /** A shorter value is a word that stands in code by chance. It would refuse every checkpoint. */
 export const SHORTEST_SOUGHT = 8;

@@ -1,0 +1,112 @@
+// A whole checkpoint of a running host, as its operator waits for it: copy, check, search for secrets, digests, manifest. Beside a bare copy of the
+// database under the same load: deliveries at a fixed rate, each stored in a unit of its own and parked.
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Sqlite } from '../../shared/sqlite.ts';
+import { WriterCore } from '../../worker/database/sqlite/writer-core.ts';
+import { copyAndSync } from './load/bare-copy.ts';
+import { sendAtRate } from './load/open-loop.ts';
+import type { Report } from './load/report.ts';
+import { type BenchHost, median, signedDeliveries, startHost, TOKEN } from './load/support.ts';
+
+const MIB = 1_048_576;
+const A_SECOND = 1_000;
+const ROUNDS = 3;
+const POLL_MS = 20;
+/** Of the load: as long as the slowest machine takes. It ends with what is measured. */
+const LONGEST_SECONDS = 120;
+
+export async function benchRunningCheckpoint(report: Report, { mb }: { readonly mb: number }): Promise<void> {
+  const host = await startHost(
+    ['  webhook:', '    endpoints:', '      - id: a', '        secrets: ["${HOOK_SECRET}"]'],
+    ['inbox:', '  maxPending: 1000000', '  maxPendingBytes: 1073741824', 'recovery:', '  everyHours: 0'],
+    { prepare: (folder) => fill(join(folder, '.svc', 'data.sqlite'), mb) },
+  );
+  try {
+    const file = join(host.folder, '.svc', 'data.sqlite');
+    const bytes = statSync(file).size;
+    await ask(host, 'PUT', '/api/system/ingress', { state: 'paused', mode: 'park' });
+    const bare: number[] = [];
+    const whole: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      bare.push(await underLoad(host, () => copyAndSync(file)));
+      whole.push(await underLoad(host, () => checkpoint(host)));
+    }
+    const [bareMs, wholeMs] = [median(bare), median(whole)];
+    report.add({
+      name: `whole checkpoint of ${Math.round(bytes / MIB)} MiB, ${A_SECOND} deliveries/s`,
+      value: wholeMs,
+      unit: 'ms',
+      baseline: { name: 'copy and sync of the file', value: bareMs },
+      ratio: wholeMs / bareMs,
+      goal: { text: '<= 3', met: wholeMs / bareMs <= 3 },
+    });
+  } finally {
+    await host.stop();
+  }
+}
+
+/** Cells of a plugin. */
+function fill(file: string, mb: number): void {
+  mkdirSync(dirname(file), { mode: 0o700 });
+  const core = new WriterCore({ file, now: Date.now });
+  core.open();
+  core.close();
+  const database = new Sqlite(file);
+  const insert = database.prepare(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
+    INSERT INTO cells SELECT 'plugin', 'bench', printf('%d/%d', ?, i), '"' || hex(randomblob(1000)) || '"', 1 FROM n`);
+  for (let turn = 0; statSync(file).size < mb * MIB; turn += 1) {
+    insert.run(turn);
+    database.pragma('wal_checkpoint(TRUNCATE)');
+  }
+  database.close();
+}
+
+/** What `work` gives. The load ends with it. */
+async function underLoad<T>({ port }: BenchHost, work: () => Promise<T>): Promise<T> {
+  const deliveries = signedDeliveries(A_SECOND * LONGEST_SECONDS, (n) => `message ${n}`);
+  const ended = new AbortController();
+  const load = sendAtRate({
+    port,
+    perSecond: A_SECOND,
+    seconds: LONGEST_SECONDS,
+    signal: ended.signal,
+    make: (n) => {
+      const { headers = {}, body = '' } = deliveries[n] ?? {};
+      return { path: '/webhooks/webhook/a', headers, body: String(body) };
+    },
+  });
+  try {
+    return await work();
+  } finally {
+    ended.abort();
+    const { failed } = await load;
+    for (const [status, count] of failed) console.error(`${count} deliveries were answered ${status}`);
+  }
+}
+
+/** As the host counts it, with the start of its processes. */
+async function checkpoint(host: BenchHost): Promise<number> {
+  const { name } = (await ask(host, 'POST', '/api/checkpoints', {})) as { readonly name: string };
+  for (;;) {
+    const { running, last, failure } = (await ask(host, 'GET', '/api/checkpoints')) as {
+      readonly running: unknown;
+      readonly last: { readonly name: string; readonly ms: number } | null;
+      readonly failure: unknown;
+    };
+    if (failure !== null) throw new Error(JSON.stringify(failure));
+    if (running === null && last?.name === name) return last.ms;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+async function ask({ port }: BenchHost, method: string, path: string, body?: object): Promise<unknown> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return text === '' ? undefined : JSON.parse(text);
+}

@@ -1,0 +1,71 @@
+// Messages of alerts that did not go out yet, because their account is offline or its platform takes nothing.
+//
+//   UNSENT-1  A newer message to the same conversation replaces them, in the unit that stores it. A target that comes back is told once, of what
+//             holds by then.
+//   UNSENT-2  The key of a message begins with the time since when its conversation was told nothing, so that survives a restart.
+import type { Alert, Alerts } from '../../shared/alerts/alert-machine.ts';
+import type { Telling } from '../../shared/alerts/tell.ts';
+import { ALERTS_ACTOR } from '../core/actors.ts';
+import type { Core } from '../core/core.ts';
+import { isOpen } from '../database/open-rows.ts';
+import { sql } from '../database/statement.ts';
+import type { OutboxTable } from '../database/tables.ts';
+import type { Reader } from '../database/unit.ts';
+import { replaceSends } from '../outbox/send-units.ts';
+import type { Target } from './carriers.ts';
+
+type Place = Pick<Target, 'endpoint' | 'conversation'>;
+
+export interface Unsent extends Place {
+  readonly rows: readonly Pick<OutboxTable, 'id' | 'endpoint' | 'state'>[];
+  /** Since when nothing went out. */
+  readonly since: number;
+}
+
+/** A call under way is none of them: it may have been shown. */
+const WAITING = ['pending', 'waiting'] as const;
+const REASON = 'a newer message tells what holds now';
+
+/** By conversation, of those that these targets name. */
+export async function readUnsent(reader: Reader, targets: readonly Place[]): Promise<readonly Unsent[]> {
+  const open = await reader.all(
+    sql
+      .selectFrom('outbox')
+      .select(['id', 'key', 'endpoint', 'conversation', 'state'])
+      .where(isOpen)
+      .where('actor', '=', ALERTS_ACTOR)
+      .where('state', 'in', WAITING)
+      .orderBy('seq'),
+  );
+  const places = targets.filter((target, at) => targets.findIndex((one) => isSamePlace(one, target)) === at);
+  return places.flatMap(({ endpoint, conversation }) => {
+    const rows = open.filter((row) => isSamePlace(row, { endpoint, conversation }));
+    const since = Math.min(...rows.map(({ key }) => timeOf(key)));
+    return rows.length === 0 ? [] : [{ endpoint, conversation, rows, since }];
+  });
+}
+
+/** Refused if a call has begun meanwhile. */
+export const dropUnsent = ({ rows }: Unsent, { runtimeId, clock }: Pick<Core, 'runtimeId' | 'clock'>) =>
+  replaceSends(rows, { reason: REASON, at: clock.now(), runtimeId, actor: ALERTS_ACTOR });
+
+export const isSamePlace = (a: Place, b: Place): boolean =>
+  a.endpoint === b.endpoint && a.conversation === b.conversation;
+
+/** Each alert that was told since then, as it is now. */
+export function missed(alerts: Alerts, since: number, isSilenced: (alert: Alert) => boolean): readonly Telling[] {
+  return [...alerts.values()].flatMap((alert): Telling[] => {
+    const kind = alert.toldAt === null || alert.toldAt < since ? undefined : kindOf(alert, since);
+    return kind === undefined || (kind !== 'resolved' && isSilenced(alert)) ? [] : [{ kind, alert }];
+  });
+}
+
+function kindOf({ told, phase, firedAt }: Alert, since: number): Telling['kind'] | undefined {
+  if (told === null) return 'resolved';
+  if (told === 'flapping') return 'flapping';
+  if (phase !== 'firing') return undefined; // its end is told next
+  return (firedAt ?? since) >= since ? 'fired' : 'still';
+}
+
+/** Of the UUIDv7 that a key begins with. */
+const timeOf = (key: string): number => Number.parseInt(key.slice(0, 12), 16);
