@@ -230,10 +230,8 @@ async function load(
   opened: Journal | undefined,
   proofs: { readonly verify: () => Promise<Verification>; readonly last: () => Verification | undefined },
 ) {
-  const { Workroom, DatabaseJournal, workroomPart, createWorkroomAdmin, ...more } = await import(
-    '../workroom/index.ts'
-  );
-  const { scrub, noteHead, readHead, Figures, planDues } = more;
+  const { Workroom, DatabaseJournal, workroomPart, createWorkroomAdmin, scrub, noteHead, readHead, Figures, planDues } =
+    await import('../workroom/index.ts');
   const journal = opened ?? new DatabaseJournal(core.reader);
   const due = (at: number): void => timers().expect(at);
   const workroom = new Workroom(core, () => workroomSettings(config()), { due, journal });

@@ -52,7 +52,12 @@ async function containers(t: Cleanup, { ofB }: { readonly ofB: string }) {
   return {
     url,
     volumes: place,
-    code: () => ['A', 'B'].map((version) => readdirSync(join(place, version), { recursive: true }).toSorted().join()),
+    code: () =>
+      ['A', 'B'].map((version) =>
+        readdirSync(join(place, version), { recursive: true })
+          .toSorted((one, other) => (one < other ? -1 : 1))
+          .join(),
+      ),
     handled: (): readonly string[] =>
       existsSync(join(place, 'data/handled'))
         ? readFileSync(join(place, 'data/handled'), 'utf8').split('\n').slice(0, -1)

@@ -90,8 +90,12 @@ async function nodeFiles(folder: string): Promise<string> {
     await run(
       'npm',
       [
-        ...['pack', `node-linux-${process.arch}@${NODE}`, '--loglevel=error', '--fetch-retries=1'],
-        ...['--pack-destination', kept(folder)],
+        'pack',
+        `node-linux-${process.arch}@${NODE}`,
+        '--loglevel=error',
+        '--fetch-retries=1',
+        '--pack-destination',
+        kept(folder),
       ],
       { timeout: FETCH_MS },
     );

@@ -26,7 +26,7 @@ export class ClientAddresses {
   isProxy(peer: string, proxies: readonly string[]): boolean {
     if (proxies.length === 0) return false;
     const trust = this.#trusting(proxies)?.get('trust proxy fn') as (address: string, hop: number) => boolean;
-    return trust?.(peer, 0) === true;
+    return trust?.(peer, 0) ?? false;
   }
 
   #trusting(proxies: readonly string[]): Express | undefined {
