@@ -1,5 +1,5 @@
-// What a worker loads later: features and adapters that most hosts never use. Each is a script of its own beside that of the worker, so that a
-// start reads and keeps only what it needs. A file that both need is part of the worker alone, and the script takes it from there.
+// What a worker loads later: features and adapters that most hosts never use, and Express, for which no start waits. Each is a script of its own
+// beside that of the worker, so that a start reads and keeps only what it needs. A file that both need is part of the worker alone, and the script takes it from there.
 import { createHash } from 'node:crypto';
 import { basename, join, relative } from 'node:path';
 import { type BuildOptions, build, type Metafile, type OutputFile, type Plugin } from 'esbuild';

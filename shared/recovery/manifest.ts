@@ -1,6 +1,7 @@
 // What a checkpoint says of itself: `manifest.json`, format `svc.checkpoint/1`. It is written last, so a folder without it is no checkpoint.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { loadAjv } from '../load-ajv.ts';
@@ -78,6 +79,9 @@ export function readManifest(folder: string): Manifest {
   return parseManifest(text, file);
 }
 
+/** Compiled once: a running host reads the manifests of all its checkpoints, again and again. */
+let checkManifest: ValidateFunction<Manifest> | undefined;
+
 /** `from` names the place in errors. Throws as `readManifest`. */
 export function parseManifest(text: string, from: string): Manifest {
   let value: unknown;
@@ -91,8 +95,9 @@ export function parseManifest(text: string, from: string): Manifest {
     throw new SvcError('schema_newer', `${from} has the format ${format}; this svc knows ${MANIFEST_FORMAT}`, {
       hint: 'Use the svc that made this checkpoint, or a newer one.',
     });
-  const Ajv = loadAjv();
-  const isManifest = new Ajv({ strict: false, allErrors: false }).compile(manifestSchema);
+  const isManifest = (checkManifest ??= new (loadAjv())({ strict: false, allErrors: false }).compile<Manifest>(
+    manifestSchema,
+  ));
   if (isManifest(value)) return value;
   const [fault] = isManifest.errors ?? [];
   throw damaged(

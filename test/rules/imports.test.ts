@@ -174,7 +174,7 @@ const RULES: readonly Rule[] = [
   room('readiness', ['kysely']),
   room('handling', ['chrono-node', 'kysely', 'typebox'], ['chrono-node']),
   room('workroom', ['kysely', 'typebox']),
-  room('ingress', ['kysely', 'typebox', 'ws']),
+  room('ingress', ['kysely', 'typebox', 'ws'], ['ws']),
   room('jobs', ['kysely']),
   room('alerts', []),
   room('runtime', ['kysely', 'typebox'], ['tsx', 'chokidar', 'esbuild']),

@@ -30,6 +30,9 @@ const GROUPS_UNDER_WAY = 2;
 const EARLY_GROUP = 21;
 const EARLY_GROUPS_UNDER_WAY = 3;
 
+/** Answers given in one turn of the event loop: what waits for them runs in that turn. Of a thousand jobs that are due at once, groups are large. */
+const MOST_ANSWERED = 64;
+
 /** A platform waits longer for the answer to a webhook. */
 const LONGEST_HOLD_MS = 5_000;
 
@@ -37,6 +40,11 @@ interface Waiting {
   readonly unit: Unit;
   resolve(answer: UnitAnswer): void;
   reject(error: unknown): void;
+}
+
+interface Answered {
+  readonly waiting: Waiting;
+  readonly answer: UnitAnswer;
 }
 
 /** Reports of the writer, for readiness, metrics and logs. */
@@ -53,6 +61,9 @@ export class GroupingWriter implements Writer, SnapshotWriter {
   readonly #clock: Clock;
   readonly #listeners = new Set<(head: number) => void>();
   #waiting: Waiting[] = [];
+  /** Committed or refused, and not answered yet. */
+  #answered: Answered[] = [];
+  #isAnswering = false;
   #underWay = 0;
   #scheduled = false;
   #head = 0;
@@ -104,8 +115,13 @@ export class GroupingWriter implements Writer, SnapshotWriter {
     }
   }
 
+  /** No group is under way, and each unit of the former ones is answered. */
+  get #isIdle(): boolean {
+    return this.#underWay === 0 && this.#answered.length === 0;
+  }
+
   #whenIdle(): Promise<void> {
-    return this.#underWay === 0 ? Promise.resolve() : new Promise((resolve) => (this.#idle = resolve));
+    return this.#isIdle ? Promise.resolve() : new Promise((resolve) => (this.#idle = resolve));
   }
 
   async pinLog({ maxBytes }: { readonly maxBytes: number }): Promise<LogPin> {
@@ -133,7 +149,7 @@ export class GroupingWriter implements Writer, SnapshotWriter {
 
   /** Resolves once every unit handed in is answered. */
   async flush(): Promise<void> {
-    while (this.#underWay > 0 || this.#waiting.length > 0)
+    while (this.#underWay > 0 || this.#waiting.length > 0 || this.#answered.length > 0)
       await this.commit({ name: 'flush', statements: [] }).catch(() => {});
   }
 
@@ -163,7 +179,9 @@ export class GroupingWriter implements Writer, SnapshotWriter {
       if (isLogMended) this.#observer.logMended?.();
       if (isPinBroken && this.#pin !== undefined) void this.#unpin(this.#pin, logTooLong());
       this.#observer.committed?.(group.length, performance.now() - startedAt);
-      group.forEach((waiting, index) => waiting.resolve(answers[index] as UnitAnswer));
+      for (const [index, waiting] of group.entries())
+        this.#answered.push({ waiting, answer: answers[index] as UnitAnswer });
+      this.#answer();
       this.#tellHead(head);
     } catch (error) {
       const failure =
@@ -173,9 +191,22 @@ export class GroupingWriter implements Writer, SnapshotWriter {
       for (const waiting of group) waiting.reject(failure);
     } finally {
       this.#underWay -= 1;
-      if (this.#underWay === 0) this.#idle?.();
+      if (this.#isIdle) this.#idle?.();
       this.#schedule();
     }
+  }
+
+  /** In the order of the commits. The first ones at once, the others in later turns. */
+  #answer(): void {
+    if (this.#isAnswering) return;
+    for (const { waiting, answer } of this.#answered.splice(0, MOST_ANSWERED)) waiting.resolve(answer);
+    this.#isAnswering = this.#answered.length > 0;
+    if (this.#isIdle) this.#idle?.();
+    if (!this.#isAnswering) return;
+    setImmediate(() => {
+      this.#isAnswering = false;
+      this.#answer();
+    });
   }
 
   #tellHead(head: number): void {

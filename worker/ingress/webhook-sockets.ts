@@ -7,7 +7,7 @@
 //   WEBHOOK-SOCKETS-3  Nothing is read before the account's connection asks for it. No message is larger than its adapter allows.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type RawData, WebSocket, WebSocketServer } from 'ws';
+import type { RawData, WebSocket, WebSocketServer } from 'ws';
 import { SvcError } from '../../shared/svc-error.ts';
 import type { PlatformSockets, RawDelivery } from '../http/api/delivery-api.ts';
 import type { PlatformSocket, RawRequest } from '../sdk/index.ts';
@@ -26,19 +26,12 @@ const PING_MS = 30_000;
 const CLOSE_LIMIT = { closeTimeout: 2_000 } as const;
 
 export function createWebhookSockets({ find, pingMs = PING_MS }: WebhookSocketsDeps): PlatformSockets {
-  const servers = new Map<number, WebSocketServer>();
+  const servers = new Map<number, Promise<WebSocketServer>>();
   const open = new Set<WebSocket>();
-  const serverFor = (maxPayload: number): WebSocketServer => {
+  const serverFor = (maxPayload: number): Promise<WebSocketServer> => {
     const known = servers.get(maxPayload);
     if (known !== undefined) return known;
-    const made = new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      maxPayload,
-      maxFragments: MAX_FRAGMENTS,
-      perMessageDeflate: false,
-      ...CLOSE_LIMIT,
-    });
+    const made = makeServer(maxPayload);
     servers.set(maxPayload, made);
     return made;
   };
@@ -52,14 +45,29 @@ export function createWebhookSockets({ find, pingMs = PING_MS }: WebhookSocketsD
       if (target === undefined) throw new SvcError('not_found', 'no webhook at this path');
       const request: RawRequest = { ...delivery, path: `/webhooks/${delivery.path}` };
       target.verify(request);
-      return (handshake: IncomingMessage, socket: Duplex, head: Buffer) =>
-        serverFor(target.maxBytes ?? MAX_MESSAGE_BYTES).handleUpgrade(handshake, socket, head, (webSocket) => {
+      return async (handshake: IncomingMessage, socket: Duplex, head: Buffer) => {
+        const server = await serverFor(target.maxBytes ?? MAX_MESSAGE_BYTES);
+        server.handleUpgrade(handshake, socket, head, (webSocket) => {
           open.add(webSocket);
           webSocket.once('close', () => open.delete(webSocket));
           target.accept(new Opened(webSocket, request, pingMs));
         });
+      };
     },
   };
+}
+
+/** Loaded by the first upgrade, to keep it out of the start. */
+async function makeServer(maxPayload: number): Promise<WebSocketServer> {
+  const { WebSocketServer } = await import('ws');
+  return new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload,
+    maxFragments: MAX_FRAGMENTS,
+    perMessageDeflate: false,
+    ...CLOSE_LIMIT,
+  });
 }
 
 class Opened implements PlatformSocket {
@@ -95,7 +103,7 @@ class Opened implements PlatformSocket {
   }
 
   send(text: string): void {
-    if (this.#webSocket.readyState === WebSocket.OPEN) this.#webSocket.send(text);
+    if (this.#webSocket.readyState === this.#webSocket.OPEN) this.#webSocket.send(text);
   }
   pause(): void {
     this.#webSocket.pause();
@@ -115,7 +123,7 @@ class Opened implements PlatformSocket {
     if (this.#webSocket.isPaused) return;
     if (!this.#isAnswered) return this.#webSocket.terminate();
     this.#isAnswered = false;
-    if (this.#webSocket.readyState === WebSocket.OPEN) this.#webSocket.ping();
+    if (this.#webSocket.readyState === this.#webSocket.OPEN) this.#webSocket.ping();
   }
 }
 

@@ -3,10 +3,9 @@
 // file is whole (WRITER-8). With the writer inline and in its thread.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { Sqlite } from '../../../shared/sqlite.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { systemClock } from '../../../shared/time/clock.ts';
 import { DatabaseHost, threadRunner } from '../../../worker/database/database-host.ts';
@@ -15,6 +14,7 @@ import { openReadOnly } from '../../../worker/database/sqlite/connection.ts';
 import { WriterCore } from '../../../worker/database/sqlite/writer-core.ts';
 import type { Unit } from '../../../worker/database/unit.ts';
 import { GroupingWriter, type GroupRunner, inlineRunner } from '../../../worker/database/writer.ts';
+import { afterAKill, beside } from '../../support/disk/beside-database.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
@@ -34,34 +34,18 @@ function fileOf(t: Cleanup): string {
   return file;
 }
 
-/** What a start would find were the process killed now. Copied by another program: closing a file here would drop SQLite's locks. */
-function afterAKill(file: string): string[] {
-  const folder = mkdtempSync(join(dirname(file), 'killed-'));
-  for (const part of [file, `${file}-wal`]) if (existsSync(part)) execFileSync('cp', [part, folder]);
-  const found = new Sqlite(join(folder, basename(file)));
-  try {
-    assert.equal(found.pragma('integrity_check', { simple: true }), 'ok');
-    return found.prepare("SELECT key FROM meta WHERE key LIKE 'k%' ORDER BY key").pluck().all() as string[];
-  } finally {
-    found.close();
-  }
-}
-
-/** Writes so much of a log of the size that it has. */
+/** Writes so much of a file in place. */
 function overwrite(
-  log: string,
-  { at = 0, byte = 0, ...some }: { at?: number; bytes?: number; byte?: number } = {},
-): void {
-  const { bytes = statSync(log).size - at } = some;
-  execFileSync('sh', [
-    '-c',
-    `head -c ${bytes} /dev/zero | tr '\\0' '\\${byte.toString(8)}' | dd of="$1" bs=65536 seek=${at} oflag=seek_bytes conv=notrunc status=none`,
-    'sh',
-    log,
-  ]);
+  file: string,
+  { at = 0, byte = 0, bytes = statSync(file).size - at }: { at?: number; bytes?: number; byte?: number } = {},
+): Promise<void> {
+  return beside({ deed: 'overwrite', file, at, bytes, byte });
 }
 
-const ALTERED: readonly (readonly [string, (log: string) => void])[] = [
+const checkpoint = (file: string, mode: 'PASSIVE' | 'TRUNCATE' = 'PASSIVE'): Promise<void> =>
+  beside({ deed: 'checkpoint', file, mode });
+
+const ALTERED: readonly (readonly [string, (log: string) => void | Promise<void>])[] = [
   ['truncated to nothing', (log) => truncateSync(log)],
   ['cut in half', (log) => truncateSync(log, Math.floor(statSync(log).size / 2))],
   ['cut by a byte', (log) => truncateSync(log, statSync(log).size - 1)],
@@ -93,19 +77,19 @@ for (const [kind, make] of KINDS)
         await writer.commit(put('k1'));
         if (what.includes('begun anew')) {
           copyFileSync(log, `${log}.former`);
-          execFileSync(process.execPath, ['-e', CHECKPOINT, file]);
+          await checkpoint(file);
         }
         await writer.commit(put('k2'));
         copyFileSync(log, `${log}.older`);
         for (const key of ['k3', 'k4']) await writer.commit(put(key));
         const before = mended();
 
-        alter(log);
+        await alter(log);
         const stored = ['k1', 'k2', 'k3', 'k4'];
         for (const key of ['k5', 'k6', 'k7']) {
           assert.equal((await writer.commit(put(key))).kind, 'committed');
           stored.push(key);
-          assert.deepEqual(afterAKill(file), stored);
+          assert.deepEqual(await afterAKill(file), stored);
         }
         assert.deepEqual([before, mended()], [0, 1]);
       });
@@ -116,30 +100,30 @@ for (const [kind, make] of KINDS)
       writeFileSync(`${file}-wal`, Buffer.alloc(100_000, 0xaa), { flag: 'a' });
       for (const key of ['k2', 'k3']) await writer.commit(put(key));
 
-      assert.deepEqual([afterAKill(file), mended()], [['k1', 'k2', 'k3'], 0]);
+      assert.deepEqual([await afterAKill(file), mended()], [['k1', 'k2', 'k3'], 0]);
     });
 
     it('altered before a stop, leaves all in the one file', async (t) => {
       const { file, runner, writer } = await open(t);
       for (const key of ['k1', 'k2']) await writer.commit(put(key));
 
-      overwrite(`${file}-wal`);
+      await overwrite(`${file}-wal`);
       await runner.close();
 
-      assert.deepEqual([afterAKill(file), existsSync(`${file}-wal`)], [['k1', 'k2'], false]);
+      assert.deepEqual([await afterAKill(file), existsSync(`${file}-wal`)], [['k1', 'k2'], false]);
     });
 
     it('begun anew by this writer or another program, sees nothing in that', async (t) => {
       const { file, writer, mended } = await open(t);
       for (const round of [1, 2, 3]) {
         for (const n of [1, 2, 3]) await writer.commit(put(`k${round}${n}`));
-        execFileSync(process.execPath, ['-e', CHECKPOINT, file, ...(round === 2 ? ['TRUNCATE'] : [])]);
-        execFileSync(process.execPath, ['-e', WRITE, file, `k${round}9`]);
+        await checkpoint(file, round === 2 ? 'TRUNCATE' : 'PASSIVE');
+        await beside({ deed: 'write', file, key: `k${round}9` });
       }
       await writer.commit(put('k99'));
 
       assert.equal(mended(), 0);
-      assert.equal(afterAKill(file).length, 13);
+      assert.equal((await afterAKill(file)).length, 13);
     });
   });
 
@@ -153,9 +137,9 @@ for (const [kind, make] of KINDS)
       t.after(() => runner.close());
       const writer = new GroupingWriter(runner);
       await writer.commit(put('k1'));
-      execFileSync(process.execPath, ['-e', CHECKPOINT, file, 'TRUNCATE']);
+      await checkpoint(file, 'TRUNCATE');
       assert.equal((await writer.commit(put('k2'))).kind, 'committed', 'another program may bring over');
-      execFileSync(process.execPath, ['-e', CHECKPOINT, file, 'TRUNCATE']);
+      await checkpoint(file, 'TRUNCATE');
       assert.equal((await writer.commit({ name: 'test', statements: [] })).kind, 'committed');
       copyFileSync(file, `${file}-aside`);
       return { file, writer };
@@ -169,29 +153,24 @@ for (const [kind, make] of KINDS)
       it(`is overwritten in ${what}, answers nothing until it is put back`, async (t) => {
         const { file, writer } = await open(t);
 
-        overwrite(file, { bytes });
+        await overwrite(file, { bytes });
         for (const key of ['lost 1', 'lost 2']) await assert.rejects(writer.commit(put(key)), SvcError);
         execFileSync('dd', [`if=${file}-aside`, `of=${file}`, 'conv=notrunc', 'status=none']);
 
         assert.equal((await writer.commit(put('k3'))).kind, 'committed');
-        assert.deepEqual(afterAKill(file), ['k1', 'k2', 'k3']);
+        assert.deepEqual(await afterAKill(file), ['k1', 'k2', 'k3']);
       });
 
     it('is written and stays whole, goes on once that was looked at', async (t) => {
       const { file, writer } = await open(t);
 
-      overwrite(file, { at: 60, bytes: 4 }); // the version of an application: nobody reads it
+      await overwrite(file, { at: 60, bytes: 4 }); // the version of an application: nobody reads it
       await assert.rejects(writer.commit(put('refused')), { code: 'storage_unavailable', message: /was overwritten/ });
 
       assert.equal((await writer.commit(put('k3'))).kind, 'committed');
-      assert.deepEqual(afterAKill(file), ['k1', 'k2', 'k3']);
+      assert.deepEqual(await afterAKill(file), ['k1', 'k2', 'k3']);
     });
   });
-
-const SQLITE = `const { createRequire } = require('node:module'); const [file, word = 'PASSIVE'] = process.argv.slice(1);
-const database = new (createRequire(${JSON.stringify(import.meta.filename)})(process.versions.napi >= 10 ? 'better-sqlite3-13' : 'better-sqlite3'))(file);`;
-const CHECKPOINT = `${SQLITE} database.pragma('wal_checkpoint(' + word + ')');`;
-const WRITE = `${SQLITE} database.prepare("INSERT INTO meta (key, value) VALUES (?, 'v')").run(word);`;
 
 describe('the database host, when the log is altered', () => {
   it('writes it again before anybody asks, and stays usable', async (t) => {
@@ -208,10 +187,10 @@ describe('the database host, when the log is altered', () => {
     await host.commit(put('k1'));
 
     truncateSync(`${file}-wal`);
-    await until(async () => afterAKill(file).includes('k1'), { what: 'what is stored to be safe again' });
+    await until(async () => (await afterAKill(file)).includes('k1'), { what: 'what is stored to be safe again' });
 
     assert.equal((await host.commit(put('k2'))).kind, 'committed');
-    assert.deepEqual([afterAKill(file), states], [['k1', 'k2'], ['open']]);
+    assert.deepEqual([await afterAKill(file), states], [['k1', 'k2'], ['open']]);
   });
 
   it('reads nothing of what stood there', async (t) => {

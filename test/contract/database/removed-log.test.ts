@@ -2,11 +2,10 @@
 // (WRITER-5). With the writer inline and in its thread.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import { Sqlite } from '../../../shared/sqlite.ts';
 import type { SvcError } from '../../../shared/svc-error.ts';
 import { systemClock } from '../../../shared/time/clock.ts';
 import { DatabaseHost, type DatabaseState, threadRunner } from '../../../worker/database/database-host.ts';
@@ -18,6 +17,7 @@ import { WriterCore } from '../../../worker/database/sqlite/writer-core.ts';
 import type { ToWriter } from '../../../worker/database/sqlite/writer-thread.ts';
 import type { Unit } from '../../../worker/database/unit.ts';
 import { GroupingWriter, type GroupRunner, inlineRunner } from '../../../worker/database/writer.ts';
+import { afterAKill } from '../../support/disk/beside-database.ts';
 import { type Cleanup, temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 
@@ -35,19 +35,6 @@ function fileOf(t: Cleanup): string {
   const file = join(temporaryProject(t).path, '.svc', 'data.sqlite');
   mkdirSync(dirname(file), { recursive: true });
   return file;
-}
-
-/** What a start would find were the process killed now. Copied by another program: closing a file here would drop SQLite's locks. */
-function afterAKill(file: string): string[] {
-  const folder = mkdtempSync(join(dirname(file), 'killed-'));
-  for (const part of [file, `${file}-wal`]) if (existsSync(part)) execFileSync('cp', [part, folder]);
-  const found = new Sqlite(join(folder, basename(file)));
-  try {
-    assert.equal(found.pragma('integrity_check', { simple: true }), 'ok');
-    return found.prepare("SELECT key FROM meta WHERE key LIKE 'k%' ORDER BY key").pluck().all() as string[];
-  } finally {
-    found.close();
-  }
 }
 
 const remove =
@@ -105,7 +92,7 @@ for (const [kind, make] of KINDS)
         for (const key of ['k3', 'k4', 'k5']) {
           assert.equal((await writer.commit(put(key))).kind, 'committed');
           stored.push(key);
-          assert.deepEqual(afterAKill(file), stored);
+          assert.deepEqual(await afterAKill(file), stored);
           assert.deepEqual(keys(), stored, 'as a connection sees it that was open before');
         }
       });
@@ -146,7 +133,7 @@ for (const [kind, make] of KINDS)
       remove('-wal')(there);
       for (const key of ['k4', 'k5']) await writer.commit(put(key));
 
-      assert.deepEqual([before, mended, afterAKill(there)], [0, 1, ['k1', 'k2', 'k3', 'k4', 'k5']]);
+      assert.deepEqual([before, mended, await afterAKill(there)], [0, 1, ['k1', 'k2', 'k3', 'k4', 'k5']]);
     });
 
     it('the log is removed and cannot be saved yet, answers nothing, and goes on once it is', async (t) => {
@@ -167,7 +154,7 @@ for (const [kind, make] of KINDS)
 
       assert.equal((await writer.commit(put('k3'))).kind, 'committed');
       assert.deepEqual(
-        [afterAKill(file), keys()],
+        [await afterAKill(file), keys()],
         [
           ['k1', 'k2', 'k3'],
           ['k1', 'k2', 'k3'],
@@ -187,7 +174,7 @@ for (const [kind, make] of KINDS)
       remove('-wal')(file);
       await runner.close();
 
-      assert.deepEqual(afterAKill(file), ['k1']);
+      assert.deepEqual(await afterAKill(file), ['k1']);
     });
   });
 
@@ -212,7 +199,7 @@ describe('the writer of a start, when the log is removed', () => {
       }
 
       await writer.commit(put('k9999')); // it mends what was taken away after the last
-      assert.deepEqual(afterAKill(file), [...stored, 'k9999']);
+      assert.deepEqual(await afterAKill(file), [...stored, 'k9999']);
     });
 });
 
@@ -247,10 +234,10 @@ describe('the database host, when the log is removed', () => {
     await host.commit(put('k1'));
 
     remove('-wal')(file);
-    await until(async () => afterAKill(file).includes('k1'), { what: 'what is stored to be safe again' });
+    await until(async () => (await afterAKill(file)).includes('k1'), { what: 'what is stored to be safe again' });
 
     assert.equal((await host.commit(put('k2'))).kind, 'committed');
-    assert.deepEqual([afterAKill(file), states], [['k1', 'k2'], ['open']]);
+    assert.deepEqual([await afterAKill(file), states], [['k1', 'k2'], ['open']]);
   });
 
   it('between its question to the writer and its own look, it asks once more', async (t) => {
@@ -276,9 +263,11 @@ describe('the database host, when the log is removed', () => {
     await host.commit(put('k1'));
 
     taken.next = true;
-    await until(async () => taken.times === 1 && afterAKill(file).includes('k1'), { what: 'the log to be mended' });
+    await until(async () => taken.times === 1 && (await afterAKill(file)).includes('k1'), {
+      what: 'the log to be mended',
+    });
 
     assert.equal((await host.commit(put('k2'))).kind, 'committed');
-    assert.deepEqual([afterAKill(file), states], [['k1', 'k2'], [{ kind: 'open' }]]);
+    assert.deepEqual([await afterAKill(file), states], [['k1', 'k2'], [{ kind: 'open' }]]);
   });
 });

@@ -150,7 +150,9 @@ describe('an archive of a checkpoint', () => {
 
   it('opens by its passphrase alone, and is read back before it is done', async (t) => {
     const project = await withCheckpoint(t);
-    const { file, isReadBack, encrypted } = await exported(project, { lock: { passphrase: PASSPHRASE } });
+    const { file, isReadBack, encrypted } = await exported(project, {
+      lock: { passphrase: PASSPHRASE, workFactor: 10 },
+    });
     assert.deepEqual([file.endsWith('svc-team-c1.tar.gz.age'), isReadBack, encrypted], [true, true, true]);
     const other = temporaryProject(t);
     await assert.rejects(imported(other, file), refused('archive_refused', /is encrypted .*--passphrase-file/));

@@ -166,7 +166,7 @@ describe('a checkpoint of a stopped host', () => {
 });
 
 describe('a checkpoint of a large database, which is checked in a thread', () => {
-  it('has the digest of the copy, and counts each value that holds a secret once', async (t) => {
+  it('has the digest of the copy, counts each value that holds a secret once, and tells how far it is', async (t) => {
     const secret = 'a-secret-of-the-shop-+/-0123456789';
     const project = stoppedProject(t, { env: { SHOP_TOKEN: secret } });
     grow(project.paths.database);
@@ -176,13 +176,24 @@ describe('a checkpoint of a large database, which is checked in a thread', () =>
       parted: `${secret.slice(0, 20)}\u001e${secret.slice(20)}`,
       none: 'nothing',
     });
+    const told: number[] = [];
 
-    const made = await makeStopped({ project: project.path, environment: {}, reason: null });
+    const made = await makeStopped({
+      project: project.path,
+      environment: {},
+      reason: null,
+      onProgress: ({ copied, of }) => told.push(copied / of),
+    });
 
     const file = join(checkpointFolder(project.path, made.manifest.name), 'data.sqlite');
     const part = made.manifest.parts.find(({ path }) => path === 'data.sqlite');
     assert.deepEqual(part, { path: 'data.sqlite', bytes: statSync(file).size, sha256: sha256(file) });
     assert.equal(made.secretHits, 2);
+    assert.ok(told.length > 10 && (told[0] ?? 1) < 0.1 && (told.at(-1) ?? 0) > 0.9, told.join());
+    assert.deepEqual(
+      told,
+      told.toSorted((a, b) => a - b),
+    );
     assert.equal(made.manifest.database.rows['cells'], LARGE_ROWS);
   });
 

@@ -29,6 +29,7 @@ import {
   stoppedWorkroom,
   workroomWithCheckpoint,
 } from '../../support/recovery/workroom-state.ts';
+import { ofRun } from '../../support/run-length.ts';
 import { type TemporaryProject, temporaryProject } from '../../support/temporary-project.ts';
 import { withFile } from '../../support/workroom/room.ts';
 
@@ -338,7 +339,7 @@ describe('a rehearsal of a checkpoint', () => {
           assert.ok(faults.length === 1 && faults[0]?.startsWith(`${path}: `));
         },
       ),
-      { numRuns: 60 },
+      { numRuns: ofRun({ short: 20, long: 60 }) },
     );
     assert.equal((await verified(project, { quick: true })).ok, true);
   });

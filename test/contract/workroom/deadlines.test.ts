@@ -21,7 +21,7 @@ import {
   withFile,
 } from '../../support/workroom/room.ts';
 
-const STEPS = 120;
+const STEPS = 80;
 const MOST_ITEMS = 6;
 
 async function boardRoom(t: Cleanup, options: RoomOptions = {}): Promise<Room> {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { headOf, templateHash } from '../../../supervisor/cli/deploy/template.ts';
-import { ownPackage } from '../../../supervisor/cli/init/own-package.ts';
 import { deployFolder, runDeploy } from '../../support/commands/deploy-run.ts';
+import { guideLines } from '../../support/deploy/guide-blocks.ts';
 
 const FILES = ['scrape.yml', 'alerts.yml', 'alerts.test.yml', 'alertmanager.yml', 'dashboard.json', 'runbook.md'];
 
@@ -39,8 +39,7 @@ describe('svc deploy init monitoring', () => {
       assert.equal(text.includes(folder), false, name);
     }
     assert.match(notes.join(), /set http\.demoToken/u);
-    const guide = readFileSync(join(ownPackage().root, 'deploy/guide/monitor.md'), 'utf8');
-    assert.ok(guide.includes(`\`\`\`sh\n${next.join('\n')}\n\`\`\``), 'the guide has the same commands');
+    assert.deepEqual(['svc deploy init monitoring', ...next], guideLines('monitor.md', 'pack'));
     assert.equal((JSON.parse(fileOf(folder, 'dashboard.json')) as { readonly title: string }).title, 'svc');
   });
 

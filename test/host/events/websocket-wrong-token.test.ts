@@ -88,7 +88,7 @@ describe('a wrong token in the pair of subprotocols', () => {
   it('has nothing read of what is sent behind it, and ends the connection', async (t) => {
     const server = await startHttp(t);
     let upgrades = 0;
-    server.host.events.upgrade = () => {
+    server.host.events.upgrade = async () => {
       upgrades += 1;
     };
     const { socket, text } = open(t, server.port);

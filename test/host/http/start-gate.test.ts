@@ -71,7 +71,7 @@ describe('a server whose host is starting', () => {
     const server = await startHttp(t, { gate });
     const arrived = arrivals(server);
     let upgraded = 0;
-    server.host.events.upgrade = (_request, socket) => {
+    server.host.events.upgrade = async (_request, socket) => {
       upgraded += 1;
       socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n');
     };

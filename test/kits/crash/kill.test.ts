@@ -1,5 +1,5 @@
 // kill -9 of the real worker at random moments and at every named step of a message's way, under load. SVC_CRASH_KILLS says how often
-// (default 10, and what it takes to meet every step), SVC_CRASH_SEED replays a run.
+// (default 4, and what it takes to meet every step), SVC_CRASH_SEED replays a run.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { CrashRun, LEAST_OPEN } from './kit/crash-run.ts';
@@ -8,7 +8,7 @@ import { planKills, underLoad } from './kit/kill-plan.ts';
 import { seeded } from './kit/random.ts';
 
 // biome-ignore lint/style/noProcessEnv: switches of the test run
-const { SVC_CRASH_KILLS: kills = '10', SVC_CRASH_SEED: seed = String(Date.now() % 1_000_000) } = process.env;
+const { SVC_CRASH_KILLS: kills = '4', SVC_CRASH_SEED: seed = String(Date.now() % 1_000_000) } = process.env;
 const KILLS = Number(kills);
 const LEAST_OF_A_STEP = KILLS >= 100 ? 5 : 1;
 /** A busy machine may not get to the n-th pass of a step in the time that a life has: such a kill is made up for at the first pass. */

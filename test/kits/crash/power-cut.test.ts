@@ -13,6 +13,8 @@ import { type Random, seeded } from './kit/random.ts';
 const { SVC_CRASH_KILLS: kills = '10', SVC_CRASH_SEED: seed = String(Date.now() % 1_000_000) } = process.env;
 const CUTS = Math.max(3, Math.round(Number(kills) / 6));
 const missing = loopDiskMissing();
+/** The host cannot come to rest then, which takes as long as all the cuts. */
+const isShort = Number(kills) < 30 && 'planted by `npm run crash`';
 
 async function cutAgainAndAgain(
   t: Cleanup,
@@ -51,7 +53,7 @@ describe('a power cut', { skip: missing }, () => {
     assertKept(faults, random);
   });
 
-  it('shows a commit that was not synced', { timeout: 600_000 }, async (t) => {
+  it('shows a commit that was not synced', { skip: missing || isShort, timeout: 600_000 }, async (t) => {
     const { faults } = await cutAgainAndAgain(t, { random: seeded(1), cuts: 3, plant: 'commit-without-sync' });
 
     // Of what was acknowledged the followers may have heard all: then it is events that were told and are not there.

@@ -88,6 +88,16 @@ async function comesBack({ path, paths }: { readonly path: string; readonly path
   writeFileSync(join(path, 'back'), '');
 }
 
+interface Frame {
+  readonly function: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+/** Of the first look that had an answer in time: on a busy machine one may have none. */
+const framesOf = (samples: readonly { readonly frames?: readonly Frame[] }[]): readonly Frame[] =>
+  samples.find(({ frames }) => frames !== undefined)?.frames ?? [];
+
 function assertNoSecret(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true }))
     if (entry.isFile())
@@ -106,11 +116,7 @@ describe('a worker that falls silent, or ends,', { concurrency: 2 }, () => {
     assert.equal(others.length, 0);
     assert.match(report?.name ?? '', /^hung-/);
     const { samples, kernel, pid, lastLines } = JSON.parse(report?.text ?? '');
-    const frames = samples[0].frames as readonly {
-      readonly function: string;
-      readonly file: string;
-      readonly line: number;
-    }[];
+    const frames = framesOf(samples);
     assert.match(frames[0]?.function ?? '', /^spin\[secret\]/);
     assert.match(frames[0]?.file ?? '', /plugins\/blocker\.mjs$/);
     assert.equal(frames[0]?.line, BLOCKER.slice(0, BLOCKER.indexOf('const named')).split('\n').length);
@@ -192,7 +198,7 @@ describe('a worker without a supervisor that falls silent', () => {
     assert.match(name, /^blocked-/);
     const { pid, samples } = JSON.parse(readFileSync(join(project.paths.reportsDir, name), 'utf8'));
     assert.equal(pid, host.child.pid);
-    assert.match(samples[0].frames[0].function, /^spin\[secret\]/);
+    assert.match(framesOf(samples)[0]?.function ?? '', /^spin\[secret\]/);
     assertNoSecret(project.paths.stateDir);
     assert.equal(host.output().includes(PLANTED), false);
   });

@@ -1,6 +1,6 @@
 // The pages of the operator's guide about restore points, releases and incidents: each command in them runs, in the order of the page, against one
-// project with git, npm and a daemon, and ends with the exit code that the page says. A command that stands in several places runs where it stands first.
-// A command that this file does not know fails.
+// project with git, npm and a daemon, and ends with the exit code that the page says. A checkpoint or a release that stands in several places
+// is done where it stands first. A command that this file does not know fails.
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,6 +19,9 @@ const PAGES = ['recover.md', 'release.md', 'incident.md'];
 const ENOUGH_TO_JUDGE = 20;
 const STATES = ['begun', 'checked', 'started', 'accepted', 'observing'] as const;
 const STEPS = ['check', 'start', 'accept', 'observe'] as const;
+
+/** Tried once each: they take seconds, and bring the project by themselves where they need it. */
+const IS_LONG = /^svc (?:checkpoint|release) /u;
 
 interface Step {
   /** Brings the project where the page thinks it is. */
@@ -108,7 +111,7 @@ it('the guide names commands that run as it says', { timeout: 900_000 }, async (
   await running(shop);
   const tried = new Set<string>();
   for (const command of commands) {
-    if (tried.has(nameOf(command))) continue;
+    if (tried.has(nameOf(command)) && IS_LONG.test(command.text)) continue;
     tried.add(nameOf(command));
     await tryOut(shop, command);
   }

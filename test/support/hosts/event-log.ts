@@ -126,11 +126,10 @@ export async function serveEvents(
     });
   });
   server.on('upgrade', (request, socket, head) => {
-    try {
-      gateway.upgrade(request, socket, head, callerOf(new URL(request.url ?? '/', 'http://localhost').searchParams));
-    } catch (error) {
+    const caller = callerOf(new URL(request.url ?? '/', 'http://localhost').searchParams);
+    gateway.upgrade(request, socket, head, caller).catch((error: unknown) => {
       socket.end(`HTTP/1.1 ${coerceError(error).status} Refused\r\nConnection: close\r\n\r\n`);
-    }
+    });
   });
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   t.after(async () => {

@@ -164,7 +164,7 @@ export function fakeHostPort({
         open: ({ headers }) => {
           if (headers['x-signature'] !== WEBHOOK_SECRET)
             throw new SvcError('bad_signature', 'no signature of this platform');
-          return (_request, socket) => {
+          return async (_request, socket) => {
             calls.push('platform socket');
             socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n');
           };
@@ -367,7 +367,7 @@ function eventGateway(streams: Set<ServerResponse>): EventGateway {
     },
     page: async () => ({ items: [], position: 'abcdefgh12345678.42', epoch: 'abcdefgh12345678', oldest: 1, head: 42 }),
     // oxlint-disable-next-line max-params -- as the port says
-    upgrade: (_request, socket, _head, { actor }) => {
+    upgrade: async (_request, socket, _head, { actor }) => {
       socket.end(
         `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-Actor: ${actor}\r\n\r\n`,
       );

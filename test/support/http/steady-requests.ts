@@ -37,7 +37,7 @@ export interface SteadyRequest extends Pick<RequestOptions, 'method' | 'headers'
   readonly body: () => string;
 }
 
-export interface SteadyRequestOptions extends Partial<SteadyRequest> {
+interface SteadyRequestOptions extends Partial<SteadyRequest> {
   /** No more than so many at a time, so that a machine with others to serve gets through with them. Default: as many as are due. */
   readonly mostOpen?: number;
 }

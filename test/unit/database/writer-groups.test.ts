@@ -49,6 +49,27 @@ describe('the groups of the writer', () => {
     assert.deepEqual(runner.groups.flat(), wanted);
   });
 
+  it('answers a large one over several turns, in order', async () => {
+    const runner = new HeldRunner();
+    const writer = new GroupingWriter(runner);
+    const wanted = names(600);
+    const answered: string[] = [];
+    const done = Promise.all(
+      wanted.map((name) => writer.commit({ name, statements: [] }).then(() => answered.push(name))),
+    );
+    const ofTurns: number[] = [];
+    while (answered.length < wanted.length) {
+      const before = answered.length;
+      runner.letGo();
+      await turn();
+      ofTurns.push(answered.length - before);
+    }
+    await done;
+    assert.ok(Math.max(...runner.groups.map(({ length }) => length)) > 400);
+    assert.ok(Math.max(...ofTurns) <= 128, ofTurns.join(' '));
+    assert.deepEqual(answered, wanted);
+  });
+
   it('keeps few of one turn together', async () => {
     const runner = new HeldRunner();
     const done = commitAll(new GroupingWriter(runner), names(8));

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { SetRule } from '../../../shared/alerts/alert-machine.ts';
 import { AlertLife, type Mark, type Told } from '../../support/alerts/alert-life.ts';
+import { ofRun } from '../../support/run-length.ts';
 
 const MINUTE = 60_000;
 const STEP = MINUTE / 2;
@@ -50,7 +51,7 @@ describe('what is told of alerts', () => {
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: ofRun({ short: 120, long: 500 }) },
     );
   });
 
@@ -59,7 +60,7 @@ describe('what is told of alerts', () => {
       fc.property(spans, (story) => {
         assert.deepEqual(lived(story).told, lived(story, false).told);
       }),
-      { numRuns: 300 },
+      { numRuns: ofRun({ short: 80, long: 300 }) },
     );
   });
 
@@ -78,7 +79,7 @@ describe('what is told of alerts', () => {
               of(told, 'B').includes('flapping'),
           );
       }),
-      { numRuns: 300 },
+      { numRuns: ofRun({ short: 80, long: 300 }) },
     );
   });
 
@@ -93,7 +94,7 @@ describe('what is told of alerts', () => {
         assert.equal(life.alerts.size, 0);
         for (const { name } of RULES) assert.notEqual(of(life.told, name).at(-1), 'fired');
       }),
-      { numRuns: 300 },
+      { numRuns: ofRun({ short: 80, long: 300 }) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { showYaml } from '../../../supervisor/cli/commands/config/show.ts';
 import { GOOD_TOKEN } from '../../support/load-text.ts';
+import { ofRun } from '../../support/run-length.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
 const ENVIRONMENT = { HTTP_TOKEN: GOOD_TOKEN, PORT: '9001', WORD: 'a: [b] # "c" ${d}', EMPTY: '' };
@@ -127,7 +128,7 @@ describe('svc config show', () => {
         assert.equal(second.version, first.version);
         assert.equal(shown.includes(GOOD_TOKEN), false);
       }),
-      { numRuns: 100 },
+      { numRuns: ofRun({ short: 30, long: 100 }) },
     );
   });
 
@@ -177,7 +178,7 @@ describe('svc config show', () => {
           assert.match((error as Error).message, /^svc\.config\.yml:\d+:\d+ /);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: ofRun({ short: 80, long: 300 }) },
     );
   });
 });

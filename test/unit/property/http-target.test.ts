@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { array, assert as check, constantFrom, json, property } from 'fast-check';
 import { readStrictJson } from '../../../worker/http/request/strict-json.ts';
 import { parseTarget } from '../../../worker/http/request/target.ts';
+import { ofRun } from '../../support/run-length.ts';
 
 const piece = constantFrom(
   '/',
@@ -44,7 +45,7 @@ describe('parseTarget', () => {
         assert.equal(new URL(raw, 'http://host').pathname, url.pathname);
         assert.deepEqual({ ...verdict.target.query }, Object.fromEntries(url.searchParams));
       }),
-      { numRuns: 2_000 },
+      { numRuns: ofRun({ short: 600, long: 2_000 }) },
     );
   });
 });
@@ -58,7 +59,7 @@ describe('readStrictJson', () => {
         if (verdict.kind === 'value') assert.deepEqual(verdict.value, parsed);
         else assert.match(text, /__proto__|constructor|prototype|\\u[dD]|[^\u0000-\u007f]|[eE]/);
       }),
-      { numRuns: 1_000 },
+      { numRuns: ofRun({ short: 300, long: 1_000 }) },
     );
   });
 
@@ -88,7 +89,7 @@ describe('readStrictJson', () => {
         const verdict = readStrictJson(Buffer.from(text));
         if (verdict.kind === 'value') assert.deepEqual(verdict.value, JSON.parse(text));
       }),
-      { numRuns: 2_000 },
+      { numRuns: ofRun({ short: 600, long: 2_000 }) },
     );
   });
 });

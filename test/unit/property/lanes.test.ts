@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type LaneItem, Lanes, type Refill } from '../../../worker/lanes/lanes.ts';
+import { ofRun } from '../../support/run-length.ts';
 
 const LIMITS = { concurrency: 3, endpointConcurrency: 2 };
 
@@ -155,7 +156,7 @@ describe('Lanes under any schedule', () => {
         assert.deepEqual(model.disk, [], 'some were never run');
         assert.equal(model.lanes.running, 0);
       }),
-      { numRuns: 400 },
+      { numRuns: ofRun({ short: 120, long: 400 }) },
     );
   });
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type CodeUnits, compilePhrase, matchPhrase, type Span } from '../../../worker/handling/plan/phrases.ts';
+import { ofRun } from '../../support/run-length.ts';
 
 /** The pattern of a phrase: what it means, and far too slow for the texts of strangers. */
 function patternOf(phrase: string): RegExp {
@@ -105,7 +106,7 @@ describe('a phrase', () => {
       fc.property(phraseAndText, ([of, text]) => {
         assert.deepEqual(matchPhrase(compilePhrase(of), text), byPattern(of, text));
       }),
-      { numRuns: 400 },
+      { numRuns: ofRun({ short: 120, long: 400 }) },
     );
   });
 
@@ -125,7 +126,7 @@ describe('a phrase', () => {
       fc.property(hostile, ([of, text]) => {
         assert.ok(stepsOf(of, text) <= text.length + of.length);
       }),
-      { numRuns: 400 },
+      { numRuns: ofRun({ short: 120, long: 400 }) },
     );
   });
 
@@ -135,7 +136,7 @@ describe('a phrase', () => {
         fc.pre(text.length >= of.length);
         assert.ok(stepsOf(of, text + text) <= 2.2 * stepsOf(of, text) + of.length);
       }),
-      { numRuns: 700 },
+      { numRuns: ofRun({ short: 200, long: 700 }) },
     );
   });
 

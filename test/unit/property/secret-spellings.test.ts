@@ -4,9 +4,10 @@ import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { SecretRegistry } from '../../../shared/log/redaction.ts';
+import { ofRun } from '../../support/run-length.ts';
 
 const MASK = '[secret]';
-const RUNS = 100;
+const RUNS = ofRun({ short: 40, long: 100 });
 
 /** Of what secrets hold: letters, quotes, slashes, blanks, and what takes two to four bytes. */
 const secrets = fc

@@ -12,6 +12,7 @@ import {
   newMachine,
 } from '../../../supervisor/machine/machine.ts';
 import { step } from '../../../supervisor/machine/transition.ts';
+import { ofRun } from '../../support/run-length.ts';
 
 const LIMITS = DEFAULT_MACHINE_LIMITS;
 
@@ -151,7 +152,7 @@ describe('the machine of the supervisor, over random lives', () => {
           if (hasRun(machine.state) && !killed) assert.notEqual(deadlineOf(machine), undefined);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: ofRun({ short: 300, long: 1_000 }) },
     );
   });
 
@@ -211,7 +212,7 @@ describe('the machine of the supervisor, over random lives', () => {
             assert.ok(['starting', 'deferred', 'stopped'].includes(after.state.kind), after.state.kind);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: ofRun({ short: 150, long: 500 }) },
     );
   });
 
@@ -233,7 +234,7 @@ describe('the machine of the supervisor, over random lives', () => {
 
         assert.equal(machine.state.kind, 'stopped');
       }),
-      { numRuns: 500 },
+      { numRuns: ofRun({ short: 150, long: 500 }) },
     );
   });
 });

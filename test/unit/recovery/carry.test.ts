@@ -7,6 +7,7 @@ import { withoutCarry } from '../../../worker/recovery/restore/carry.ts';
 import { changeState } from '../../../worker/recovery/restore/prepare.ts';
 import { stateOf } from '../../../worker/recovery/restore/state-reader.ts';
 import { Host, type Step, World } from '../../support/recovery/carry-world.ts';
+import { ofRun } from '../../support/run-length.ts';
 
 const HISTORY_STEP = fc.tuple(
   fc.constantFrom<Step>(
@@ -98,7 +99,7 @@ describe('carry', () => {
         finish(world, restored);
         assert.deepEqual(faults(world), []);
       }),
-      { numRuns: 80 },
+      { numRuns: ofRun({ short: 25, long: 80 }) },
     );
   });
 
@@ -110,7 +111,7 @@ describe('carry', () => {
         finish(world, bring(world, host.database.serialize(), restored));
         assert.deepEqual(faults(world), []);
       }),
-      { numRuns: 60 },
+      { numRuns: ofRun({ short: 20, long: 60 }) },
     );
   });
 
@@ -128,7 +129,7 @@ describe('carry', () => {
         finish(world, host);
         assert.deepEqual(faults(world), []);
       }),
-      { numRuns: 80 },
+      { numRuns: ofRun({ short: 25, long: 80 }) },
     );
   });
 
@@ -193,7 +194,7 @@ describe('carry', () => {
         finish(world, restored);
         return faults(world).length === 0;
       }),
-      { numRuns: 80 },
+      { numRuns: ofRun({ short: 25, long: 80 }) },
     );
     assert.equal(found.failed, true);
   });

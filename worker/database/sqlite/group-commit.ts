@@ -47,7 +47,7 @@ export class GroupCommit {
       const head = Number(this.#head.get());
       this.#beforeCommit();
       this.#exec('COMMIT');
-      return { answers: answers.map((answer) => (answer.kind === 'committed' ? { ...answer, head } : answer)), head };
+      return { answers: answers.map((answer) => withHead(answer, head)), head };
     } catch (error) {
       this.#rollBack();
       throw error;
@@ -103,7 +103,7 @@ export class GroupCommit {
         return rows;
       }
       this.#expect(statement, prepared.run(...statement.parameters).changes);
-      return [];
+      return NO_ROWS;
     } catch (error) {
       throw refusalOf(statement, error);
     }
@@ -128,6 +128,12 @@ export class GroupCommit {
     this.#prepare(text).run();
   }
 }
+
+const NO_ROWS: readonly Row[] = [];
+
+/** Written out: Node 20 makes a hidden class for each `{ ...answer, head }`. */
+const withHead = (answer: UnitAnswer, head: number): UnitAnswer =>
+  answer.kind === 'committed' ? { kind: 'committed', rows: answer.rows, head } : answer;
 
 /** These errors of the storage fail the group. Any other error refuses its unit alone. */
 const STORAGE_FAULT = /^SQLITE_(FULL|IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN|BUSY|LOCKED|NOMEM|PROTOCOL)/;

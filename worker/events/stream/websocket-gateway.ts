@@ -7,7 +7,7 @@
 //   WEBSOCKET-3  Close codes: 1012 for a drain, 1008 for a removed token, 1013 for a client that does not read.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type RawData, WebSocket, WebSocketServer } from 'ws';
+import type { RawData, WebSocket, WebSocketServer } from 'ws';
 import type { WebSocketCall } from '../../../shared/api/event.ts';
 import { coerceError, SvcError } from '../../../shared/svc-error.ts';
 import type { Clock, Timer } from '../../../shared/time/clock.ts';
@@ -37,7 +37,7 @@ const FORCED_CLOSE = { closeTimeout: 2_000 } as const;
 type Handshake = [request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller];
 
 export interface WebSocketGateway {
-  upgrade(...handshake: Handshake): void;
+  upgrade(...handshake: Handshake): Promise<void>;
   /** Resolves when every connection is closed, by force if the client does not answer. */
   drain(): Promise<void>;
 }
@@ -49,15 +49,15 @@ export interface WebSocketOptions {
 type Subscribe = Pick<StreamRequest, 'lastEventId' | 'types' | 'endpoints' | 'gap'>;
 
 export function createWebSocketGateway(hub: EventHub, clock: Clock, { pingMs }: WebSocketOptions): WebSocketGateway {
-  let server: WebSocketServer | undefined;
+  let server: Promise<WebSocketServer> | undefined;
   const open = new Set<Connection>();
   return {
-    upgrade(...[request, socket, head, caller]) {
+    async upgrade(...[request, socket, head, caller]) {
       const start = parametersOf(request);
       compileFilter(start.types, start.endpoints); // a wrong filter is refused before the handshake
       resumeOrThrow(hub, start);
       server ??= makeServer(); // made at the first upgrade, to keep it out of the start
-      server.handleUpgrade(request, socket, head, (webSocket) => {
+      (await server).handleUpgrade(request, socket, head, (webSocket) => {
         const connection = new Connection(webSocket, socket, { hub, clock, caller, pingMs });
         open.add(connection);
         webSocket.on('close', () => open.delete(connection));
@@ -70,8 +70,9 @@ export function createWebSocketGateway(hub: EventHub, clock: Clock, { pingMs }: 
   };
 }
 
-const makeServer = (): WebSocketServer =>
-  new WebSocketServer({
+async function makeServer(): Promise<WebSocketServer> {
+  const { WebSocketServer } = await import('ws');
+  return new WebSocketServer({
     noServer: true,
     clientTracking: false,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -81,6 +82,7 @@ const makeServer = (): WebSocketServer =>
     ...FORCED_CLOSE,
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
+}
 
 interface ConnectionDeps {
   readonly hub: EventHub;
@@ -204,7 +206,7 @@ class Connection {
     this.#ping = this.#deps.clock.after(this.#deps.pingMs, () => {
       if (!this.#answered) return this.#webSocket.terminate();
       this.#answered = false;
-      if (this.#webSocket.readyState === WebSocket.OPEN) this.#webSocket.ping();
+      if (this.#webSocket.readyState === this.#webSocket.OPEN) this.#webSocket.ping();
       this.#schedulePing();
     });
   }

@@ -26,7 +26,7 @@ export interface PlatformSockets {
   /** True if the account at this path accepts a WebSocket. */
   takes(path: string): boolean;
   /** Verifies the request before the switch and returns the function that completes the handshake. Throws SvcError. */
-  open(delivery: RawDelivery): (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  open(delivery: RawDelivery): (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
   /** Open WebSockets. WebSockets end with their accounts, not with the HTTP interface. */
   readonly count: number;
 }

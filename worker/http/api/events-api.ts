@@ -23,7 +23,7 @@ export interface EventGateway {
     readonly endpoints: string | undefined;
   }): Promise<Readonly<Record<string, unknown>>>;
   /** Completes the WebSocket handshake of an authenticated request. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): Promise<void>;
   /** The current `<epoch>.<seq>`, for the header `Svc-Event-Position`. Read it before the data of an answer. */
   position(): string;
   /** Number of open streams of one token, limited by `streamsPerToken`. */

@@ -7,7 +7,7 @@
 //           WebSockets of platforms stay open until their accounts end.
 //   HTTP-4  A held socket is closed when a drain begins: new connections wait for the next worker. An own address stays open until the
 //           end, and answers 503 `draining` to whatever would begin something.
-//   HTTP-5  The server listens before the host is up. start-gate.ts says which requests wait for that.
+//   HTTP-5  The server listens before the host is up. start-gate.ts says which requests wait for that. Express is loaded then (late-express.ts).
 //
 // traffic.ts schedules requests, target.ts and gate.ts check them, route-table.ts finds the route and express-app.ts runs it.
 import { createServer, type Server, type ServerOptions } from 'node:http';

@@ -62,12 +62,12 @@ export async function serveUpgrade(parts: UpgradeParts, { request, socket, head,
     checkHandshake(request);
     if (match.route.path === WEBHOOK_PATH) {
       const complete = admitPlatform(parts, request, { passed, match });
-      return complete(request, socket, head);
+      return await complete(request, socket, head);
     }
     const caller = await admitWebSocket(parts, request, { passed, match });
     if (!socket.writable) return;
     if (caller === 'unknown') return closeUnknown(parts, request, socket);
-    parts.port.events.upgrade(request, socket, head, caller);
+    await parts.port.events.upgrade(request, socket, head, caller);
   } catch (error) {
     const response = attach(parts, request, socket);
     if (response === undefined) return;

@@ -5,7 +5,13 @@ import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import { refusedArchive } from './tar-reader.ts';
 
 /** For an export: a passphrase, or keys `age1…` of which each alone opens the archive. */
-export type Lock = { readonly passphrase: string } | { readonly recipients: readonly string[] };
+export type Lock =
+  | {
+      readonly passphrase: string;
+      /** Base-2 logarithm of scrypt's work; default 18, a second of work. Tests take less. */
+      readonly workFactor?: number;
+    }
+  | { readonly recipients: readonly string[] };
 /** For an import. `identities` are lines `AGE-SECRET-KEY-1…`. */
 export type Key = { readonly passphrase: string } | { readonly identities: readonly string[] };
 
@@ -23,6 +29,7 @@ export async function encrypted(source: AsyncIterable<Buffer>, lock: Lock): Prom
         hint: 'Whoever has the archive can try passphrases without end. Take four random words or more.',
       });
     encrypter.setPassphrase(lock.passphrase);
+    if (lock.workFactor !== undefined) encrypter.setScryptWorkFactor(lock.workFactor);
   } else
     for (const recipient of lock.recipients)
       try {

@@ -24,7 +24,9 @@ export async function databaseFaults(
   files: FilesBeside,
 ): Promise<readonly PartFault[]> {
   try {
-    const broken = [...wholeFaults(file), ...manifestFaults(file, manifest)];
+    const damage = reading(file, damageIn);
+    if (damage !== undefined) return [damage];
+    const broken = [...reading(file, lostReferences), ...manifestFaults(file, manifest)];
     if (broken.length > 0) return broken;
     return [...journalFaults(file, manifest, files), ...(await startFaults(file, manifest))];
   } catch (error) {
@@ -47,14 +49,15 @@ function reading<T>(file: string, read: (database: Database) => T): T {
   }
 }
 
-function wholeFaults(file: string): readonly PartFault[] {
-  return reading(file, (database) => {
-    const [first] = database.pragma(`integrity_check(1)`) as readonly { readonly integrity_check: string }[];
-    if (first?.integrity_check !== 'ok') return [fault(`is damaged: ${first?.integrity_check ?? 'no answer'}`)];
-    const rows = database.pragma('foreign_key_check') as readonly { readonly table: string; readonly parent: string }[];
-    const pairs = new Set(rows.map(({ table, parent }) => `${table} names rows of ${parent} that are not there`));
-    return [...pairs].map(fault);
-  });
+function damageIn(database: Database): PartFault | undefined {
+  const [first] = database.pragma(`integrity_check(1)`) as readonly { readonly integrity_check: string }[];
+  return first?.integrity_check === 'ok' ? undefined : fault(`is damaged: ${first?.integrity_check ?? 'no answer'}`);
+}
+
+function lostReferences(database: Database): readonly PartFault[] {
+  const rows = database.pragma('foreign_key_check') as readonly { readonly table: string; readonly parent: string }[];
+  const pairs = new Set(rows.map(({ table, parent }) => `${table} names rows of ${parent} that are not there`));
+  return [...pairs].map(fault);
 }
 
 /** What the manifest says of the database, counted again. */

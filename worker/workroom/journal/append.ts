@@ -42,8 +42,12 @@ const UPDATE_ROW = `UPDATE workroom_catalog SET version = ?, applied_seq = ${SEQ
 const UPDATE_PLACE = 'UPDATE workroom_catalog SET status = ?, state = ?, assignee = ? WHERE stream = ?';
 const COUNT_ITEM = 'UPDATE workroom_catalog SET last_item = ? WHERE stream = ? AND last_item = ? AND quarantined = 0';
 const IS_STREAM = 'EXISTS (SELECT 1 FROM workroom_catalog WHERE stream = ? AND version = ?)';
-const IS_NO_TEAM = "NOT EXISTS (SELECT 1 FROM workroom_catalog WHERE stream = 'team')";
-const IS_WAITING = '(SELECT count(*) FROM workroom_needs WHERE needs = ?) = ?';
+/** By a key of one letter. */
+const CONDITIONS = {
+  s: IS_STREAM,
+  t: "NOT EXISTS (SELECT 1 FROM workroom_catalog WHERE stream = 'team')",
+  w: '(SELECT count(*) FROM workroom_needs WHERE needs = ?) = ?',
+} as const;
 const RELEASE = 'UPDATE workroom_catalog SET quarantined = 0 WHERE stream = ? AND quarantined = 1';
 const DELETE_NEEDS = 'DELETE FROM workroom_needs WHERE item = ?';
 const INSERT_NEED = 'INSERT INTO workroom_needs (item, blocker, needs) VALUES (?, ?, ?)';
@@ -69,10 +73,9 @@ export function append(before: View, facts: readonly Fact[], appending: Appendin
   const at = facts[0]?.at ?? 0;
   const [held = NONE, ...others] = inGroups(conditions(before, facts));
   const statements = others.map((group) =>
-    one(`SELECT 1 WHERE ${group.map(({ sql }) => sql).join(' AND ')}`, valuesOf(group)),
+    one(`SELECT 1 WHERE ${group.map(({ key }) => CONDITIONS[key]).join(' AND ')}`, valuesOf(group)),
   );
-  for (const [index, fact] of facts.entries())
-    addEvent(statements, journalEvent(fact, index, command), index === 0 ? held : NONE);
+  facts.forEach((fact, index) => addEvent(statements, journalEvent(fact, index, command), index === 0 ? held : NONE));
   let dueAt: number | undefined;
   const due: Statement[] = [];
   for (const stream of new Set(facts.map((fact) => fact.stream))) {
@@ -97,11 +100,16 @@ export const isAtVersion = (stream: string, version: number): Statement =>
 
 /** What has to be as the decision saw it (JOURNAL-3). */
 interface Condition {
-  readonly sql: string;
+  readonly key: keyof typeof CONDITIONS;
   readonly values: readonly (string | number)[];
 }
 const NONE: readonly Condition[] = [];
-const valuesOf = (conditions: readonly Condition[]) => conditions.flatMap(({ values }) => values);
+
+function valuesOf(conditions: readonly Condition[]): (string | number)[] {
+  const all: (string | number)[] = [];
+  for (const { values } of conditions) all.push(...values);
+  return all;
+}
 
 function conditions(before: View, facts: readonly Fact[]): readonly Condition[] {
   const written = new Set(facts.map(({ stream }) => stream));
@@ -115,15 +123,15 @@ function conditions(before: View, facts: readonly Fact[]): readonly Condition[] 
       for (const item of Object.keys(before.items)) looked.add(`item/${item}`);
     if (kind === 'item.accepted' || kind === 'item.submitted') {
       const waiting = Object.values(before.items).flatMap((item) => needsOf(item).filter(({ needs }) => needs === id));
-      found.push({ sql: IS_WAITING, values: [id, waiting.length] });
+      found.push({ key: 'w', values: [id, waiting.length] });
     }
   }
   looked.add('team');
   for (const stream of looked) {
     if (written.has(stream)) continue;
     const version = versionIn(before, stream);
-    if (version > 0) found.push({ sql: IS_STREAM, values: [stream, version] });
-    else if (stream === 'team') found.push({ sql: IS_NO_TEAM, values: [] });
+    if (version > 0) found.push({ key: 's', values: [stream, version] });
+    else if (stream === 'team') found.push({ key: 't', values: [] });
   }
   return found;
 }
@@ -146,13 +154,14 @@ function addEvent(statements: Statement[], event: JournalEvent, held: readonly C
 
 const headMoves = new Map<string, string>();
 
+/** A text of its own for each list of conditions. It is found by a short key: to put a long one together for each event costs as much as a hash. */
 function moveHead(held: readonly Condition[]): string {
-  let where = '';
-  for (const { sql } of held) where += ` AND ${sql}`;
-  let text = headMoves.get(where);
+  let key = '';
+  for (const condition of held) key += condition.key;
+  let text = headMoves.get(key);
   if (text === undefined) {
-    text = MOVE_HEAD + where;
-    headMoves.set(where, text);
+    text = [MOVE_HEAD, ...held.map(({ key: one }) => CONDITIONS[one])].join(' AND ');
+    headMoves.set(key, text);
   }
   return text;
 }

@@ -95,7 +95,7 @@ const ACK_MS = 80;
 const RECOVERIES = 5;
 
 export function planKills(total: number, random: Random): readonly Kill[] {
-  const count = Math.max(0, total - RECOVERIES);
+  const count = Math.max(0, total - Math.min(RECOVERIES, Math.ceil(total / 3)));
   const steps = Math.max(STEPS.length * Math.ceil((count * 0.6) / STEPS.length), STEPS.length);
   const kills: Kill[] = [];
   for (let index = 0; index < count; index += 1) {

@@ -1,5 +1,6 @@
 // All that writes, at once and without a pause: people at a board, messages that are answered, jobs that are run by hand, and a job that is changed.
 // Each waits for its answer before it goes on, over a connection that stays open, so the machine sets the rate.
+import { until } from '../../../support/until.ts';
 import { WorkroomLoad } from '../../workroom/kit/workroom-load.ts';
 
 const AT_THE_BOARD = 24;
@@ -59,7 +60,8 @@ export class BusyLoad {
   async goesOn(): Promise<void> {
     const before = this.acknowledged();
     await this.#board.reaches(this.#board.acknowledged.length + AT_THE_BOARD);
-    while (!this.#hasEnded && this.#counts.jobChanges === before.jobChanges) await new Promise(setImmediate);
+    const hasChanged = () => this.#counts.jobChanges > before.jobChanges || this.#faults.length > 0;
+    await until(hasChanged, { what: 'a changed job', everyMs: 20 });
   }
 
   end(): void {
