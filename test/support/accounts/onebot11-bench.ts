@@ -96,7 +96,7 @@ export async function socketAddress(t: TestContext, current: () => TestLink<Acco
       body: Buffer.alloc(0),
       receivedAt: Date.now(),
     };
-    sockets.open(delivery)(request, socket, head);
+    void sockets.open(delivery)(request, socket, head);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
