@@ -1,6 +1,6 @@
 // The commands of the guide to Kubernetes: kubectl speaks to a stand-in of the cluster, and podman runs the container of the Deployment that was applied.
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { type Pod, podOf } from '../../../../support/containers/as-kubelet.ts';
@@ -124,4 +124,6 @@ async function typeFirst(line: string, { engine, bot, folder, cluster }: First):
     await engine.must(`${line.replace('docker', 'podman')} dir:${join(folder, 'pushed')}`);
   else if (line.startsWith('docker ')) await engine.must(line.replace('docker', 'podman'), { cwd: bot.path });
   else await shellTo(cluster, bot.path, line);
+  // What kubectl keeps of a cluster would go into the next image.
+  rmSync(join(bot.path, '.kube'), { recursive: true, force: true });
 }
