@@ -239,7 +239,7 @@ class Host implements App {
     try {
       const generation = await this.#parts.engine.runtime.reload(actor, options);
       this.#http.tokensChanged();
-      this.#parts.workroom.planDues();
+      this.#parts.workroom.reloaded();
       await this.#parts.jobs.takeInNow();
       return { generation: generation.number, warnings: accountWarnings(this.#parts.core, generation) };
     } catch (error) {
