@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { type First, firstProcess, hostCommand, namespaceMissing, says } from '../../support/process/first-process.ts';
 import { plugin } from '../../support/process/released-project.ts';
 import { rowsOf } from '../../support/recovery/changed-rows.ts';
@@ -33,7 +34,7 @@ async function containers(t: Cleanup, { ofB, readySeconds }: { readonly ofB: str
   });
   const { path, token, url } = project;
   const place = mkdtempSync(join(tmpdir(), 'svc-images-'));
-  t.after(() => rmSync(place, { recursive: true, force: true, maxRetries: 3 }));
+  t.after(() => removeLive(place));
   rmSync(project.paths.env);
   for (const name of ['.svc', 'data']) mkdirSync(join(path, name), { mode: 0o700 });
   for (const version of ['A', 'B']) cpSync(path, join(place, version), { recursive: true, verbatimSymlinks: true });
