@@ -108,6 +108,14 @@ export class Alerts {
     return [...new Set(firing.map(({ name }) => name))].toSorted();
   }
 
+  /** Names of critical rules of which nobody knows whether they are true. */
+  unknownCritical(): readonly string[] {
+    return this.rules()
+      .filter(({ severity }) => severity === 'critical')
+      .map(({ name }) => name)
+      .filter((name) => this.lookedAt === undefined || this.#unknown.some((one) => one.name === name));
+  }
+
   /** Looks now, and each 30 s from then on. */
   start(): void {
     void this.look().finally(() => {
@@ -149,8 +157,15 @@ export class Alerts {
     return this.#loading;
   }
 
-  async look(): Promise<void> {
-    await this.inTurn(() => this.#look()).catch((error: unknown) => {
+  /** As `look`, unless that was done. */
+  firstLook(): Promise<void> {
+    return this.look(() => this.lookedAt === undefined);
+  }
+
+  async look(isWanted = (): boolean => true): Promise<void> {
+    await this.inTurn(async () => {
+      if (isWanted()) await this.#look();
+    }).catch((error: unknown) => {
       this.#deps.core.log.warn({ err: error }, 'alerts could not be looked at: tried again in 30 s');
     });
   }
