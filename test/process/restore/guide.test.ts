@@ -1,4 +1,4 @@
-// The pages of the operator's guide about restore points, releases and incidents: each command in them runs, in the order of the page, against one
+// The pages of the operator's guide about restore points, releases and incidents: each different command in them runs, in the order of the page, against one
 // project with git, npm and a daemon, and ends with the exit code that the page says. A checkpoint or a release that stands in several places
 // is done where it stands first. A command that this file does not know fails.
 import assert from 'node:assert/strict';
