@@ -273,14 +273,22 @@ function proofFinding(
   return yes(`${at}, proven to ${verified.seq} ${verified.at}, head ${short(head.hash)}`);
 }
 
-function quietFindings({ quiet: { dead, diedSince, critical }, begin }: AcceptanceFacts): readonly Finding[] {
-  const alerts = critical.map((name) =>
-    no(`the critical alert ${name} fires`, 'svc alerts says what for, and the runbook what to do'),
-  );
+function quietFindings({
+  quiet: { dead, diedSince, critical, unknown: unseen },
+  begin,
+}: AcceptanceFacts): readonly Finding[] {
+  const alerts = [
+    ...critical.map((name) =>
+      no(`the critical alert ${name} fires`, 'svc alerts says what for, and the runbook what to do'),
+    ),
+    ...unseen.map((name) =>
+      unknown(`nobody knows whether the critical alert ${name} fires`, 'svc alerts names the figures that are missing'),
+    ),
+  ];
   if (diedSince === 0)
     return [
       ...alerts,
-      yes(`no dead letter since ${begin}; ${dead} from before${critical.length === 0 ? '; no critical alert' : ''}`),
+      yes(`no dead letter since ${begin}; ${dead} from before${alerts.length === 0 ? '; no critical alert' : ''}`),
     ];
   return [
     ...alerts,

@@ -24,7 +24,7 @@ import { changedRows, readAlerts, readSilences, removeEndedSilences, type Silenc
 import type { Target } from './carriers.ts';
 import { AlertPost, type Messages, NO_MESSAGES, type PostDeps } from './post.ts';
 import { bornAtZero, readSeeds } from './seeds.ts';
-import { dropUnsent, isSamePlace, type Unsent } from './unsent.ts';
+import { dropUnsent, isSamePlace, keepUnsent, type Unsent } from './unsent.ts';
 
 export const LOOK_MS = 30_000;
 /** What was pending when the process ended has to be true for so long again: it may just be starting. */
@@ -108,6 +108,14 @@ export class Alerts {
     return [...new Set(firing.map(({ name }) => name))].toSorted();
   }
 
+  /** Names of critical rules of which nobody knows whether they are true. */
+  unknownCritical(): readonly string[] {
+    return this.rules()
+      .filter(({ severity }) => severity === 'critical')
+      .map(({ name }) => name)
+      .filter((name) => this.lookedAt === undefined || this.#unknown.some((one) => one.name === name));
+  }
+
   /** Looks now, and each 30 s from then on. */
   start(): void {
     void this.look().finally(() => {
@@ -149,8 +157,15 @@ export class Alerts {
     return this.#loading;
   }
 
-  async look(): Promise<void> {
-    await this.inTurn(() => this.#look()).catch((error: unknown) => {
+  /** As `look`, unless that was done. */
+  firstLook(): Promise<void> {
+    return this.look(() => this.lookedAt === undefined);
+  }
+
+  async look(isWanted = (): boolean => true): Promise<void> {
+    await this.inTurn(async () => {
+      if (isWanted()) await this.#look();
+    }).catch((error: unknown) => {
       this.#deps.core.log.warn({ err: error }, 'alerts could not be looked at: tried again in 30 s');
     });
   }
@@ -217,7 +232,7 @@ export class Alerts {
       isSilenced: (alert) => this.isSilenced(alert),
       repeatMs: config().alerts.repeatHours * 3_600_000,
     });
-    const messages = await this.#post.messages(told, (alert) => this.isSilenced(alert));
+    const messages = await this.#post.messages({ ...told, now }, (alert) => this.isSilenced(alert));
     const isHeld = messages.effects.length > 0 && this.#deps.generation() === undefined;
     await (isHeld ? this.#store(stepped.alerts, NO_MESSAGES) : this.#store(told.alerts, messages));
   }
@@ -231,18 +246,19 @@ export class Alerts {
   }
 
   /** One unit. `next` becomes the state if it is stored. */
-  async #store(next: AlertMap, { effects, replaced }: Messages): Promise<void> {
+  async #store(next: AlertMap, messages: Messages): Promise<void> {
     const { core, generation, decide, dropped } = this.#deps;
     const now = core.clock.now();
     const ended = this.#silences.some(({ until }) => until <= now) ? [removeEndedSilences(now)] : [];
     const rows = [...changedRows(this.#stored, next), ...ended];
     if (rows.length === 0 && this.#unrecorded.length === 0) return;
     const view = generation();
-    const decided = view === undefined ? undefined : this.#post.writable(view, effects);
-    const gone = replaced.filter((one) => decided?.rows.some((row) => isSamePlace(row, one)));
+    const decided = view === undefined ? undefined : this.#post.writable(view, messages);
+    const gone = messages.replaced.filter((one) => decided?.rows.some((row) => isSamePlace(row, one)));
     const drops = gone.map((one) => dropUnsent(one, core));
     const statements = [
       ...rows,
+      ...(isSetBack(this.#stored, next) ? [keepUnsent()] : []),
       ...drops.map(({ statement }) => statement),
       ...(decided?.statements ?? []),
       ...recordEvents([
@@ -306,6 +322,10 @@ export class Alerts {
     this.#isFull = leftOut > 0;
   }
 }
+
+/** The clock was set back, and the time of a telling with it. */
+const isSetBack = (stored: AlertMap, next: AlertMap): boolean =>
+  [...next].some(([id, { toldAt }]) => (toldAt ?? 0) < (stored.get(id)?.toldAt ?? 0));
 
 const hasAccounts = (name: string): boolean =>
   RULES.find((rule) => rule.name === name)?.labels.includes('endpoint') === true;

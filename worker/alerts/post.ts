@@ -18,7 +18,7 @@ import type { Keep } from '../http/answer/kept-answer.ts';
 import type { Rich } from '../sdk/index.ts';
 import { carriersOf, type Target } from './carriers.ts';
 import { messageOf, testMessage } from './message.ts';
-import { isSamePlace, missed, readUnsent, type Unsent } from './unsent.ts';
+import { isSamePlace, missed, readUnsent, routingOf, type Unsent } from './unsent.ts';
 
 export interface PostDeps {
   readonly core: Core;
@@ -33,11 +33,13 @@ export interface PostDeps {
 
 export interface Messages {
   readonly effects: readonly Effect[];
+  /** Of `routingOf`. */
+  readonly routing: string;
   /** Messages that these stand for, which did not go out. */
   readonly replaced: readonly Unsent[];
 }
 
-export const NO_MESSAGES: Messages = { effects: [], replaced: [] };
+export const NO_MESSAGES: Messages = { effects: [], routing: '', replaced: [] };
 
 const STARTS_LOOKED_AT = 20;
 
@@ -60,46 +62,55 @@ export class AlertPost {
     return hostRules(this.#deps.config().alerts.rules);
   }
 
-  /** `alerts`: as they are once this is told. A conversation that was told nothing for a while gets what it missed as well. */
+  /**
+   * `alerts`: as they are once this is told, `now`: the time that they have for it. A conversation that was told nothing for a while gets what it
+   * missed as well.
+   */
   async messages(
-    { alerts, tellings }: { readonly alerts: Alerts; readonly tellings: readonly Telling[] },
+    { alerts, tellings, now }: { readonly alerts: Alerts; readonly tellings: readonly Telling[]; readonly now: number },
     isSilenced: (alert: Alert) => boolean,
   ): Promise<Messages> {
     const { core, project } = this.#deps;
     const { targets } = this;
     const carried = carriersOf(tellings, targets);
     if (carried.length === 0) return NO_MESSAGES;
-    const now = core.clock.now();
-    const replaced = await readUnsent(
+    const rules = this.rules();
+    const routing = routingOf(targets, rules);
+    const unsent = await readUnsent(
       core.reader,
       carried.map(({ target }) => target),
+      { now, routing },
     );
-    const timely = carried.filter(({ target }) => !replaced.some((one) => isSamePlace(one, target)));
-    const late = replaced.flatMap((one) =>
+    const late = unsent.flatMap((one) =>
       carriersOf(missed(alerts, one.since, isSilenced), targets)
         .filter(({ target }) => isSamePlace(one, target))
         .map((each) => ({ ...each, since: one.since })),
     );
+    const replaced = unsent.filter((one) => late.some(({ target }) => isSamePlace(one, target)));
+    const timely = carried.filter(({ target }) => !replaced.some((one) => isSamePlace(one, target)));
     const all = [...timely.map((each) => ({ ...each, since: undefined })), ...late];
     const isCrash = all.some((each) => each.tellings.some(({ alert }) => alert.name.startsWith('SvcCrash')));
     const of = {
       project: project(),
       runtimeId: core.runtimeId,
       crashed: isCrash ? await lastCrashed(core.reader) : undefined,
-      rules: new Map(this.rules().map((rule) => [rule.name, rule])),
+      rules: new Map(rules.map((rule) => [rule.name, rule])),
     };
     const effects = all.map(({ target, tellings: told, since }) =>
       sendTo(target, messageOf(told, { ...of, isLate: since !== undefined }), since ?? now),
     );
-    return { effects, replaced };
+    return { effects, routing, replaced };
   }
 
   /** A target whose platform cannot write it gets nothing, and the others get theirs. */
-  writable(generation: GenerationView, effects: readonly Effect[]): Decided | undefined {
-    const all = this.#decided(generation, effects);
+  writable(
+    generation: GenerationView,
+    { effects, routing }: Pick<Messages, 'effects' | 'routing'>,
+  ): Decided | undefined {
+    const decided = (some: readonly Effect[]) => this.#decided(generation, some, routing);
+    const all = decided(effects);
     if (all !== undefined || effects.length < 2) return all;
-    const able = effects.filter((effect) => this.#decided(generation, [effect]) !== undefined);
-    return this.#decided(generation, able);
+    return decided(effects.filter((effect) => decided([effect]) !== undefined));
   }
 
   /** Puts a test message into the outbox for each target, or for those of one account. */
@@ -115,6 +126,7 @@ export class AlertPost {
     const decided = this.#decided(
       view,
       targets.map((target) => sendTo(target, text, now)),
+      null,
     );
     if (decided === undefined) throw new SvcError('refused', 'the test message could not be written: the log says why');
     const sends = [...decided.rows, ...decided.dead].map(({ id, endpoint: account, conversation }) => ({
@@ -136,10 +148,10 @@ export class AlertPost {
   }
 
   /** Undefined where a platform cannot write its message: the log has the reason. */
-  #decided(generation: GenerationView, effects: readonly Effect[]): Decided | undefined {
+  #decided(generation: GenerationView, effects: readonly Effect[], correlationId: string | null): Decided | undefined {
     const { core } = this.#deps;
     const cause = { id: ALERTS_ACTOR, receivedAt: core.clock.now(), attempt: 1, chat: undefined };
-    const of = { core, generation, cause, itemId: null, correlationId: null, actor: ALERTS_ACTOR };
+    const of = { core, generation, cause, itemId: null, correlationId, actor: ALERTS_ACTOR };
     const decided = writtenEffects(of, effects);
     if (!(decided instanceof Error)) return decided;
     core.log.warn({ err: decided }, 'an alert could not be written for its platform');

@@ -2,15 +2,21 @@
 //
 //   UNSENT-1  A newer message to the same conversation replaces them, in the unit that stores it. A target that comes back is told once, of what
 //             holds by then.
-//   UNSENT-2  The key of a message begins with the time since when its conversation was told nothing, so that survives a restart.
+//   UNSENT-2  The key of a message begins with the time since when its conversation was told nothing, so that survives a restart. That time is
+//             the one that its alerts have as theirs.
+//   UNSENT-3  The correlation id of a message says who carried what as it was stored. Once that has changed, or the clock was set back, nobody
+//             knows what the message told: it goes out as it is.
+//   UNSENT-4  A message that was tried may have been shown: it goes out as it is.
+import { createHash } from 'node:crypto';
 import type { Alert, Alerts } from '../../shared/alerts/alert-machine.ts';
+import type { HostRule } from '../../shared/alerts/set-rules.ts';
 import type { Telling } from '../../shared/alerts/tell.ts';
 import { ALERTS_ACTOR } from '../core/actors.ts';
 import type { Core } from '../core/core.ts';
 import { isOpen } from '../database/open-rows.ts';
-import { sql } from '../database/statement.ts';
+import { sql, statement } from '../database/statement.ts';
 import type { OutboxTable } from '../database/tables.ts';
-import type { Reader } from '../database/unit.ts';
+import type { Reader, Statement } from '../database/unit.ts';
 import { replaceSends } from '../outbox/send-units.ts';
 import type { Target } from './carriers.ts';
 
@@ -22,28 +28,63 @@ export interface Unsent extends Place {
   readonly since: number;
 }
 
-/** A call under way is none of them: it may have been shown. */
+export interface Look {
+  readonly now: number;
+  /** Of `routingOf`. */
+  readonly routing: string;
+}
+
 const WAITING = ['pending', 'waiting'] as const;
 const REASON = 'a newer message tells what holds now';
 
+/** Another one as soon as another target could carry an alert. */
+export const routingOf = (
+  targets: readonly Target[],
+  rules: readonly Pick<HostRule, 'name' | 'severity'>[],
+): string => {
+  const carried = [
+    targets.map((one) => [one.endpoint, one.conversation, one.severities, one.isDisabled === true]),
+    rules.map(({ name, severity }) => [name, severity]),
+  ];
+  return `alerts-${createHash('sha256').update(JSON.stringify(carried)).digest('hex').slice(0, 16)}`;
+};
+
 /** By conversation, of those that these targets name. */
-export async function readUnsent(reader: Reader, targets: readonly Place[]): Promise<readonly Unsent[]> {
+export async function readUnsent(
+  reader: Reader,
+  targets: readonly Place[],
+  { now, routing }: Look,
+): Promise<readonly Unsent[]> {
   const open = await reader.all(
     sql
       .selectFrom('outbox')
       .select(['id', 'key', 'endpoint', 'conversation', 'state'])
       .where(isOpen)
       .where('actor', '=', ALERTS_ACTOR)
+      .where('correlation_id', '=', routing)
       .where('state', 'in', WAITING)
+      .where('attempts', '=', 0)
+      .where('failures', '=', 0)
       .orderBy('seq'),
   );
   const places = targets.filter((target, at) => targets.findIndex((one) => isSamePlace(one, target)) === at);
   return places.flatMap(({ endpoint, conversation }) => {
     const rows = open.filter((row) => isSamePlace(row, { endpoint, conversation }));
     const since = Math.min(...rows.map(({ key }) => timeOf(key)));
-    return rows.length === 0 ? [] : [{ endpoint, conversation, rows, since }];
+    return rows.length === 0 || since > now ? [] : [{ endpoint, conversation, rows, since }];
   });
 }
+
+/** The clock was set back, and the times of alerts with it: those in keys of messages that wait say nothing any more. */
+export const keepUnsent = (): Statement =>
+  statement(
+    sql
+      .updateTable('outbox')
+      .set({ correlation_id: null })
+      .where(isOpen)
+      .where('actor', '=', ALERTS_ACTOR)
+      .where('correlation_id', 'is not', null),
+  );
 
 /** Refused if a call has begun meanwhile. */
 export const dropUnsent = ({ rows }: Unsent, { runtimeId, clock }: Pick<Core, 'runtimeId' | 'clock'>) =>

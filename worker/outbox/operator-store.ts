@@ -94,7 +94,7 @@ export const dropSend = (row: SeenSend, at: number, reason: string): Statement =
     },
   );
 
-/** Drops sends whose call is not under way. Refused if one has begun meanwhile. */
+/** Drops sends that were never tried. Refused if a call has begun meanwhile. */
 export const dropWaiting = (rows: readonly Pick<OutboxRow, 'id'>[], at: number, reason: string): Statement =>
   statement(
     sql
@@ -105,6 +105,8 @@ export const dropWaiting = (rows: readonly Pick<OutboxRow, 'id'>[], at: number, 
         'in',
         rows.map(({ id }) => id),
       )
-      .where('state', 'in', ['pending', 'waiting']),
+      .where('state', 'in', ['pending', 'waiting'])
+      .where('attempts', '=', 0)
+      .where('failures', '=', 0),
     { expect: rows.length, guard: 'send' },
   );

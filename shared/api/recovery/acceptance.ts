@@ -126,8 +126,8 @@ export const acceptanceFactsSchema = Type.Object(
       },
       open,
     ),
-    /** `critical`: names of the critical alerts that fire. */
-    quiet: Type.Object({ dead: count, diedSince: count, critical: Type.Array(text) }, open),
+    /** `critical`: names of the critical alerts that fire. `unknown`: of those of which nobody knows. */
+    quiet: Type.Object({ dead: count, diedSince: count, critical: Type.Array(text), unknown: Type.Array(text) }, open),
   },
   open,
 );

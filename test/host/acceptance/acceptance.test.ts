@@ -214,6 +214,25 @@ export default definePlugin({ name: 'fails', setup(p) { p.on('message', {}, () =
     assert.equal((await asked(host, `?since=${before}`)).facts.quiet.diedSince, 0);
   });
 
+  it('looks at the alerts before it says that none fires', async (t) => {
+    const { project, app } = await running(t);
+    await app.stop(2_000);
+    const database = openWritable(project.paths.database);
+    database
+      .prepare(
+        "INSERT INTO alerts VALUES ('SvcDiskLow', '', '{}', 'critical', 'firing', @at, @at, NULL, 0, 'firing', @at, '[]', 0)",
+      )
+      .run({ at: Date.now() - 3_600_000 });
+    database.close();
+    const host = await running(t, { project });
+
+    const found = await asked(host);
+
+    assert.deepEqual([found.facts.quiet.critical, answers(found)['quiet']], [['SvcDiskLow'], 'no']);
+    const { json } = await host.call('GET', '/api/alerts');
+    assert.notEqual(json['at'], null, 'somebody has looked');
+  });
+
   it('judges a release by its record, and takes what was parked for traffic', async (t) => {
     const host = await running(t);
     await host.call('PUT', '/api/system/ingress', { state: 'paused' });

@@ -83,6 +83,22 @@ describe('an alert whose figures cannot be read', () => {
     assert.match(made.told()[1] ?? '', /RESOLVED SvcDeadLetters/);
   });
 
+  it('is named where it is critical, and all of these are before anybody has looked', async (t) => {
+    const made = await alertsHost(t, { alerts: { rules: { SvcDiskLow: { enabled: false } } } });
+    made.lose('svc_ready', 'svc_inbox_dead');
+    await made.host.advance(MINUTE);
+    assert.deepEqual(made.alerts.unknownCritical(), ['SvcNotReady']);
+    made.lose();
+    await made.host.advance(MINUTE);
+    assert.deepEqual(made.alerts.unknownCritical(), []);
+
+    made.alerts.lookedAt = undefined;
+    const all = made.alerts.unknownCritical();
+    assert.ok(all.includes('SvcNotReady') && all.includes('SvcCrashLoop') && !all.includes('SvcDiskLow'));
+    await made.alerts.firstLook();
+    assert.deepEqual(made.alerts.unknownCritical(), []);
+  });
+
   it('does not fire either', async (t) => {
     const made = await alertsHost(t);
     made.set('svc_inbox_dead', 1);

@@ -58,5 +58,5 @@ export const ACCEPTANCE_FACTS: AcceptanceFacts = {
     },
     jobs: { state: 'taken', reason: null, revision: 2 },
   },
-  quiet: { dead: 4, diedSince: 0, critical: [] },
+  quiet: { dead: 4, diedSince: 0, critical: [], unknown: [] },
 };

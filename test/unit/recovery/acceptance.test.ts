@@ -233,14 +233,20 @@ const CASES: Readonly<Record<AcceptanceRowName, readonly Case[]>> = {
     {
       title: 'something died',
       answer: 'no',
-      facts: { quiet: { dead: 5, diedSince: 1, critical: [] } },
+      facts: { quiet: { dead: 5, diedSince: 1, critical: [], unknown: [] } },
       says: /1 dead letters since/,
     },
     {
       title: 'a critical alert fires',
       answer: 'no',
-      facts: { quiet: { dead: 0, diedSince: 0, critical: ['SvcDiskLow'] } },
+      facts: { quiet: { dead: 0, diedSince: 0, critical: ['SvcDiskLow'], unknown: [] } },
       says: /SvcDiskLow fires/,
+    },
+    {
+      title: 'nobody knows whether a critical alert fires',
+      answer: 'unknown',
+      facts: { quiet: { dead: 0, diedSince: 0, critical: [], unknown: ['SvcDiskLow'] } },
+      says: /SvcDiskLow.*svc alerts/s,
     },
   ],
 };
@@ -275,7 +281,7 @@ describe('an acceptance', () => {
   });
 
   it('takes a reason for an unknown, never for a no, and drops one for a yes', () => {
-    const facts = { accepted: null, quiet: { dead: 5, diedSince: 1, critical: [] } };
+    const facts = { accepted: null, quiet: { dead: 5, diedSince: 1, critical: [], unknown: [] } };
     const rows = rowsOf(facts, { host: 'first release', quiet: 'known', health: 'seen' });
 
     assert.deepEqual(

@@ -65,7 +65,7 @@ export async function acceptanceFacts(parts: Parts, span: AcceptanceSpan): Promi
       journal: await journalFacts(parts),
       jobs: jobFacts(parts),
     },
-    quiet: { ...(await deadFacts(core.reader, begin)), critical: [...parts.alerts.critical()] },
+    quiet: { ...(await deadFacts(core.reader, begin)), ...(await parts.alerts.critical()) },
   };
 }
 
@@ -208,7 +208,7 @@ function jobFacts({ jobs: { file, good } }: Parts): AcceptanceFacts['authority']
   };
 }
 
-async function deadFacts(reader: Reader, begin: number): Promise<Omit<AcceptanceFacts['quiet'], 'critical'>> {
+async function deadFacts(reader: Reader, begin: number): Promise<Pick<AcceptanceFacts['quiet'], 'dead' | 'diedSince'>> {
   const dead = await countDead(reader);
   const since = await countDead(reader, begin);
   return { dead: dead.inbox + dead.outbox, diedSince: since.inbox + since.outbox };

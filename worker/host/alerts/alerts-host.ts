@@ -61,9 +61,11 @@ export class AlertsHost {
     return this.#loaded?.lookedAt === undefined ? undefined : this.#loaded.firing();
   }
 
-  /** Names of critical alerts that fire; none before the first look. */
-  critical(): readonly string[] {
-    return this.#loaded?.critical() ?? [];
+  /** Names of critical alerts that fire, and of critical rules of which nobody knows. Looks first where nobody has. */
+  async critical(): Promise<{ readonly critical: string[]; readonly unknown: string[] }> {
+    const alerts = await this.#load();
+    await alerts.firstLook();
+    return { critical: [...alerts.critical()], unknown: [...alerts.unknownCritical()] };
   }
 
   readonly api: AlertsApi = {
