@@ -1,8 +1,10 @@
 // A release whose code is an image: each step is refused in a container of another one, and a rollback that was cut takes the data back once.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { identify } from '../../../shared/process/process-identity.ts';
 import {
   openRelease,
   type ReleaseRecord,
@@ -167,6 +169,40 @@ describe('a rollback of an image', () => {
     assert.equal(factIn(project), 'then');
   });
 });
+
+describe('a rollback of an image whose start no step has noted', () => {
+  for (const state of ['begun', 'checked'] as const)
+    it(`takes the data back from ${state}, unless the host of before serves`, async (t) => {
+      const roll = async (hostOfBefore: boolean) => {
+        const project = await observed(t);
+        begin(project, state === 'begun' ? ['begun'] : ['begun', 'checked']);
+        if (hostOfBefore) hostOf(t, project);
+        await run(project, OLD, 'rollback');
+        return [factIn(project), openRelease(project.path)];
+      };
+
+      assert.deepEqual(await roll(false), ['then', undefined]);
+      assert.deepEqual(await roll(true), ['now', undefined]);
+    });
+});
+
+/** The record of a worker, and a process that it names. */
+function hostOf(t: TestContext, { path, paths }: StoppedProject): void {
+  const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
+    cwd: path,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  t.after(() => child.kill());
+  const identity = identify(child.pid ?? assert.fail()) ?? assert.fail();
+  const worker = {
+    version: 1,
+    runtimeId: 'r',
+    owner: 'container',
+    mode: 'production',
+    startedAt: new Date().toISOString(),
+  };
+  writeFileSync(paths.workerRecord, JSON.stringify({ ...identity, ...worker }));
+}
 
 describe('a rollback of code that was cut behind its switch', () => {
   it('is gone on with by a rollback alone', async (t) => {
