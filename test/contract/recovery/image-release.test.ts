@@ -13,6 +13,7 @@ import {
   releaseFolder,
   writeRelease,
 } from '../../../shared/recovery/release-record.ts';
+import { readSwitch } from '../../../shared/recovery/switch.ts';
 import { commands } from '../../../supervisor/cli/commands/release.ts';
 import { lockfileOf } from '../../../supervisor/cli/release/tree.ts';
 import { capturedContext } from '../../support/commands/cli-context.ts';
@@ -138,6 +139,24 @@ describe('a rollback of an image', () => {
     assert.match(status.out.join('\n'), /observing[^]*1 job changed[^]*next: svc release rollback/);
     assert.match(finish.message, /r1 is being rolled back/);
     assert.match(second.out.join('\n'), /^start shop:a \(commit a{12}, lockfile \w{12}\); ingress is paused until/m);
+  });
+
+  it('that was cut in its switch goes on with it, and other steps name the rollback', async (t) => {
+    const project = await observed(t);
+    const env = { ...project.env, SVC_FAILPOINTS: 'restore.decided=error' };
+    await assert.rejects(run({ ...project, env }, OLD, 'rollback', { yes: true }));
+
+    const { purpose, names } = readSwitch(project.path) ?? assert.fail('nothing was decided');
+    await assert.rejects(run(project, OLD, 'finish', { unclear: true }), {
+      code: 'switch_pending',
+      hint: 'svc release rollback finishes it',
+    });
+    const second = await run(project, OLD, 'rollback');
+
+    assert.deepEqual([purpose, names], ['rollback', { source: 'c1', replaced: 's1', release: 'r1' }]);
+    assert.equal(second.code, 0);
+    assert.deepEqual([readRelease(project.path, 'r1').state, factIn(project)], ['rolled_back', 'then']);
+    assert.deepEqual(readdirSync(project.paths.replacedDir), ['s1']);
   });
 
   it('that was cut before its switch takes them back, under the name of its own replaced state', async (t) => {
