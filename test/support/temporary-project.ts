@@ -1,20 +1,12 @@
 // A project of one's own for a test: configuration, .env with a random token, package.json; gone with the test.
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { type ProjectPaths, projectPaths } from '../../shared/files/paths.ts';
+import { removeLive } from './disk/remove-live.ts';
 
 export interface TemporaryProjectOptions {
   /** YAML text as it is, or top-level keys that replace those of the default. `null`: no file. */
@@ -100,8 +92,8 @@ export function temporaryProject(
 // Hooks run in the order in which they were made: a process of the test may still write here, and ends later.
 function remove(path: string): void {
   try {
-    rmSync(path, { recursive: true, force: true });
+    removeLive(path);
   } catch {
-    process.once('exit', () => rmSync(path, { recursive: true, force: true, maxRetries: 3 }));
+    process.once('exit', () => removeLive(path));
   }
 }

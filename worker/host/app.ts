@@ -150,12 +150,23 @@ class Host implements App {
     this.#looking = setInterval(() => readiness.look(), READINESS_LOOK_MS);
     this.#looking.unref();
     await turns(ANSWER_TURNS); // whoever waits for readiness is answered first
-    await this.#http.complete();
+    if (!(await this.#isComplete())) return;
     this.#gate.open();
     if (this.#options.watch) await this.#watch();
     this.#log.info({ ...this.#address }, 'up');
     void turns(ANSWER_TURNS).then(() => this.#run());
     disk.start();
+  }
+
+  /** False: svc was replaced on the disk meanwhile, and the process ends with 75. */
+  async #isComplete(): Promise<boolean> {
+    try {
+      await this.#http.complete();
+      return true;
+    } catch (error) {
+      if (endIfReplaced(this.#parts, error)) return false;
+      throw error;
+    }
   }
 
   /** Plugin keys that their schema rejects, and another store of the journal, are an invalid configuration: the process exits with 78. */
@@ -239,7 +250,7 @@ class Host implements App {
     try {
       const generation = await this.#parts.engine.runtime.reload(actor, options);
       this.#http.tokensChanged();
-      this.#parts.workroom.planDues();
+      this.#parts.workroom.reloaded();
       await this.#parts.jobs.takeInNow();
       return { generation: generation.number, warnings: accountWarnings(this.#parts.core, generation) };
     } catch (error) {

@@ -4,7 +4,7 @@
 //                an operator loads them too.
 import { join } from 'node:path';
 import { JOBS_FILE } from '../../shared/jobs/job.ts';
-import { messageOf } from '../../shared/svc-error.ts';
+import { messageOf, SvcError } from '../../shared/svc-error.ts';
 import type { Timer } from '../../shared/time/clock.ts';
 import type { Core } from '../core/core.ts';
 import type { Statement } from '../database/unit.ts';
@@ -41,6 +41,8 @@ export class JobsHost {
   #loading: Promise<Loaded> | undefined;
   #loaded: Loaded | undefined;
   #timer: Timer | undefined;
+  /** The last fault, which the log has. */
+  #told: string | undefined;
   /** The database is open. */
   #isStarted = false;
 
@@ -105,12 +107,13 @@ export class JobsHost {
     this.#loaded?.jobs.itemEnded();
   }
 
-  /** Takes the file in now, as at a reload. Never rejects. Before the start it does nothing: that takes the file in. */
+  /** Takes the file in now, as at a reload. Throws `restart_required` alone: then svc was replaced on the disk. Before the start it does nothing: that takes the file in. */
   async takeInNow(): Promise<void> {
     if (!this.#isStarted || (!this.isLoaded && !this.#watch.isThere())) return;
     try {
       await (await this.#running()).jobs.takeInNow();
     } catch (error) {
+      if (error instanceof SvcError && error.code === 'restart_required') throw error;
       this.#failed(error);
     }
   }
@@ -142,12 +145,16 @@ export class JobsHost {
       this.#loading = undefined; // the next look tries again
       throw error;
     }
+    this.#told = undefined;
     if (this.#isStarted) await this.#loaded.jobs.start();
     return this.#loaded;
   }
 
   #failed(error: unknown): void {
-    this.#deps.core.log.warn({ error: messageOf(error) }, 'scheduled jobs: tried again in a second');
+    const reason = messageOf(error);
+    if (reason === this.#told) return;
+    this.#told = reason;
+    this.#deps.core.log.warn({ error: reason }, 'scheduled jobs: tried again in a second');
   }
 }
 

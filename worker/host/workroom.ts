@@ -10,6 +10,7 @@ import type { RunPart } from '../handling/run/run-part.ts';
 import type { WorkroomApi } from '../http/api/workroom-api.ts';
 import type { WorkroomFigures } from '../metrics/workroom-metrics.ts';
 import type { JournalFact } from '../readiness/evaluate.ts';
+import { DRAIN_LIMIT_MS } from '../runtime/generations/generation.ts';
 import type { Workroom as WorkroomPart } from '../sdk/workroom.ts';
 import type { TimerService } from '../timers/timer-service.ts';
 import type { Figures } from '../workroom/figures.ts';
@@ -17,6 +18,8 @@ import type { Journal } from '../workroom/journal/journal.ts';
 
 const HOUR_MS = 3_600_000;
 const PLAN_AGAIN_MS = 60_000;
+/** Runs of a former generation have ended by then. */
+const FORMER_RUNS_MS = DRAIN_LIMIT_MS + 5_000;
 const NAMES = [
   'do',
   'item',
@@ -53,6 +56,7 @@ export class WorkroomHost {
   #figures: Figures | undefined;
   #stopped = false;
   #planning: Promise<void> = Promise.resolve();
+  #nextPlan: Timer | undefined;
 
   constructor(deps: WorkroomDeps) {
     this.#deps = deps;
@@ -125,25 +129,37 @@ export class WorkroomHost {
       // Rows that cannot be fired would keep those behind them from their turn.
       () => this.#journal?.damage === undefined,
     );
-    this.planDues();
+    this.#planDues({ hasFormerRuns: false });
     if (this.#isWorkroom) void this.#prove();
   }
 
-  /** Deadlines follow the settings of the configuration. Called at the start and after each reload. */
-  planDues(): void {
-    if (this.#isWorkroom) this.#planning = this.#planning.then(() => this.#planDues());
+  /** Deadlines follow the settings of the configuration. Called after each reload. */
+  reloaded(): void {
+    this.#planDues({ hasFormerRuns: true });
   }
 
-  async #planDues(): Promise<void> {
+  #planDues(look: { readonly hasFormerRuns: boolean }): void {
+    this.#nextPlan?.cancel();
+    if (this.#isWorkroom && !this.#stopped) this.#planning = this.#planning.then(() => this.#plan(look));
+  }
+
+  async #plan({ hasFormerRuns }: { readonly hasFormerRuns: boolean }): Promise<void> {
     const { core, config, timers } = this.#deps;
+    const again = (ms: number, look: { readonly hasFormerRuns: boolean }): void => {
+      if (this.#stopped) return;
+      this.#nextPlan?.cancel();
+      this.#nextPlan = core.clock.after(ms, () => this.#planDues(look), { background: true });
+    };
     try {
       const { planDues } = await this.#load();
       const reminding = workroomSettings(config());
-      await planDues({ core, reminding, due: (at) => timers().expect(at), isStopped: () => this.#stopped });
+      const due = (at: number): void => timers().expect(at);
+      const isPlanned = await planDues({ core, reminding, due, isStopped: () => this.#stopped, hasFormerRuns });
+      if (!isPlanned) again(FORMER_RUNS_MS, { hasFormerRuns: false });
     } catch (error) {
       if (this.#stopped) return;
       core.log.warn({ err: error }, 'items of the Workroom are not planned for the settings: tried again in a minute');
-      core.clock.after(PLAN_AGAIN_MS, () => this.planDues(), { background: true });
+      again(PLAN_AGAIN_MS, { hasFormerRuns });
     }
   }
 
@@ -151,6 +167,7 @@ export class WorkroomHost {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
+    this.#nextPlan?.cancel();
     await this.#planning;
     await this.#journal?.stop();
   }

@@ -52,6 +52,7 @@ const WATCHDOG_SECONDS = 15;
 const MESSAGE_CHARACTERS = 2_000;
 /** Part of the drain time that is reserved for reporting the result. */
 const LAST_STEPS_MS = 500;
+const SHORT_MS = LAST_STEPS_MS / 5;
 /** For the last lines on a pipe. On a busy machine the thread that writes them waits for its turn; only a reader that takes nothing costs all of it. */
 const LAST_LINES_MS = 2_000;
 
@@ -69,6 +70,12 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
     if (worker.owned.givesUp(error)) return options.exit(EXIT.ok);
     throw error;
   }
+}
+
+interface Ending {
+  readonly cut: readonly Cut[];
+  /** Until whoever asked for the end makes one. */
+  readonly leftMs: number;
 }
 
 class Worker {
@@ -142,6 +149,7 @@ class Worker {
     this.owned.keepLog(loaded.config.supervisor.log);
     if (!(await this.owned.hasRoom(loaded.config.supervisor))) return this.#end(EXIT.ok, 'the restart window is spent');
     this.#lock = acquireWriterLock(this.#paths, { runtimeId: this.#runtimeId, owner: this.owned.owner, mode });
+    this.owned.holdsFolder();
     if (existsSync(this.#paths.pendingSwitch)) return this.#finishSwitch(); // decided since
     this.#log.logger.info(
       { version: VERSION, node: process.version, owner: this.owned.owner, mode, pid: process.pid },
@@ -300,7 +308,7 @@ class Worker {
     this.#log.logger.fatal({ err: error, kind }, 'error that nobody caught');
     const message = this.#log.secrets.mask(messageOf(error));
     this.#link?.send({ type: 'failure', message: `${kind}: ${message}`.slice(0, MESSAGE_CHARACTERS) });
-    this.#end(EXIT.failed, message);
+    this.#end(EXIT.failed, message, { leftMs: 0 }); // whatever still runs may be broken
   }
 
   /** Starts the drain once. Coalesced: the first code counts. */
@@ -321,10 +329,10 @@ class Worker {
     if (cut.length > 0) this.#log.logger.warn({ cut }, 'drain was cut');
     this.#log.logger.info({ code, ms: Math.round(performance.now() - began) }, 'worker stopped');
     this.owned.ended(code);
-    this.#end(code, reason, cut);
+    this.#end(code, reason, { cut, leftMs: limitMs + LAST_STEPS_MS / 2 - (performance.now() - began) });
   }
 
-  #end(code: ExitCode, reason: string, cut: readonly Cut[] = []): void {
+  #end(code: ExitCode, reason: string, { cut = [], leftMs = LAST_LINES_MS }: Partial<Ending> = {}): void {
     this.#heartbeat?.stop();
     this.#teller?.stop();
     this.#lock?.ending(code, reason, cut);
@@ -332,10 +340,10 @@ class Worker {
     else this.#capture?.keepToTheEnd();
     const lost = this.#log.flush();
     if (lost !== undefined) this.#link?.send({ type: 'log_lost', ...lost });
-    const linesMs = code === EXIT.forced ? LAST_STEPS_MS / 5 : LAST_LINES_MS;
+    const linesMs = code === EXIT.forced ? SHORT_MS : Math.max(SHORT_MS, Math.min(LAST_LINES_MS, leftMs));
     const last = Promise.all([
       within(this.#log.drained(), { ms: linesMs, late: undefined }),
-      within(Promise.resolve(this.#control?.close()), { ms: LAST_STEPS_MS / 5, late: undefined }),
+      within(Promise.resolve(this.#control?.close()), { ms: SHORT_MS, late: undefined }),
     ]);
     void last.finally(() => this.#options.exit(code));
   }

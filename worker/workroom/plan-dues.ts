@@ -1,7 +1,9 @@
 // Due rows of all items, as the settings have them: when an item counts as stuck, and how often it is announced again.
 //
 //   PLAN-DUES-1  `append` puts a due row only where the next announcement of an item comes earlier (JOURNAL-5). So a change of the settings looks at
-//                every item once. The note of the settings is written last: a start after a kill begins again.
+//                every item once. The note of the settings is taken away first and written last: a start after a kill begins again.
+//   PLAN-DUES-2  A run that began before a reload may still commit what it planned by the former settings. So the note waits for a look once such
+//                runs have ended.
 import type { Selectable } from 'kysely';
 import { type Core, commitOrThrow } from '../core/core.ts';
 import { turns } from '../core/turns.ts';
@@ -16,6 +18,7 @@ import { entityOf } from './journal/catalog-rows.ts';
 
 /** Key of the settings for which the due rows were planned. */
 const PLANNED_FOR = 'workroom_reminding';
+const NOT_PLANNED = '';
 const SLICE = 200;
 
 const noteOf = ({ stuckMs, remindMs }: Reminding): string => JSON.stringify({ stuckMs, remindMs });
@@ -30,22 +33,27 @@ export interface PlanningDues {
   readonly due: (at: number) => void;
   /** Ends it between two slices; the next start begins again. */
   readonly isStopped?: () => boolean;
+  /** PLAN-DUES-2: the note is not written yet. */
+  readonly hasFormerRuns?: boolean;
 }
 
-/** Throws what the database throws. */
-export async function planDues({ core, reminding, due, isStopped = () => false }: PlanningDues): Promise<void> {
+/** Tells whether the settings are noted as planned. Throws what the database throws. */
+export async function planDues(planning: PlanningDues): Promise<boolean> {
+  const { core, reminding, due, isStopped = () => false, hasFormerRuns = false } = planning;
   const { reader, writer } = core;
-  if ((await readMeta(reader, PLANNED_FOR)) === noteOf(reminding)) return;
+  const commit = (statements: readonly Statement[]) => commitOrThrow(writer, { name: 'workroom.planned', statements });
+  const note = await readMeta(reader, PLANNED_FOR);
+  if (note === noteOf(reminding)) return true;
+  if (note !== NOT_PLANNED) await commit([writeMeta(PLANNED_FOR, NOT_PLANNED)]);
   for await (const rows of slicesOf(reader)) {
-    if (isStopped()) return;
+    if (isStopped()) return false;
     const planned = rows.flatMap((row) => plannedOf(row, reminding));
-    if (planned.length > 0) {
-      const statements = planned.map(({ item, at }) => putDueNoLater({ ...dueRow(item), at }));
-      await commitOrThrow(writer, { name: 'workroom.planned', statements });
-      due(Math.min(...planned.map(({ at }) => at)));
-    }
+    if (planned.length === 0) continue;
+    await commit(planned.map(({ item, at }) => putDueNoLater({ ...dueRow(item), at })));
+    due(Math.min(...planned.map(({ at }) => at)));
   }
-  await commitOrThrow(writer, { name: 'workroom.planned', statements: [notePlanned(reminding)] });
+  if (!hasFormerRuns) await commit([notePlanned(reminding)]);
+  return !hasFormerRuns;
 }
 
 function plannedOf(row: ItemRow, reminding: Reminding): { readonly item: string; readonly at: number }[] {

@@ -167,10 +167,10 @@ export class Workroom {
     const now = this.#core.clock.now();
     if (view.quarantined.includes(itemStream(item))) {
       const at = now + this.settings().remindMs;
-      await this.#core.writer.commit({
-        name: 'workroom.due',
-        statements: [takeDue(row), putDue({ ...dueRow(item), at })],
-      });
+      // A release meanwhile has deadlines of its own: then the row stays, and fires again.
+      const held = found === undefined ? [] : [isAtVersion(itemStream(item), found.version)];
+      const statements = [takeDue(row), ...held, putDue({ ...dueRow(item), at })];
+      await this.#core.writer.commit({ name: 'workroom.due', statements });
       return this.#due(at);
     }
     const drafts = new Drafts({ view, actor: HOST, now });

@@ -85,7 +85,7 @@ describe('deadlines of items', () => {
       const random = seeded(seed);
       let settings = SETTINGS;
       const room = await boardRoom(t, { store, settings: () => settings });
-      const plan = (): Promise<void> => planDues({ core: room.core, reminding: settings, due: () => {} });
+      const plan = (): Promise<boolean> => planDues({ core: room.core, reminding: settings, due: () => {} });
       await plan();
       for (let step = 0; step < STEPS; step += 1) {
         if (random.chance(0.1)) room.clock.step(random.between(-30, 60) * HOUR_MS);
@@ -135,6 +135,37 @@ describe('deadlines of items', () => {
     await planDues({ core: room.core, reminding: settings, due: () => {} });
 
     assert.equal(timeOf(room, 'web-1'), room.clock.now() + HOUR_MS);
+  });
+
+  it('are planned once more when runs of the former settings have ended', async (t) => {
+    let settings = { ...SETTINGS, stuckMs: 0 };
+    const room = await boardRoom(t, { settings: () => settings });
+    const plan = (hasFormerRuns: boolean) =>
+      planDues({ core: room.core, reminding: settings, due: () => {}, hasFormerRuns });
+    await plan(false);
+    settings = SETTINGS;
+    assert.equal(await plan(true), false);
+    settings = { ...SETTINGS, stuckMs: 0 };
+    await room.do(OPERATOR, { kind: 'new', board: 'web', title: 'Of a run that began before' });
+    settings = SETTINGS;
+    assert.equal(await plan(false), true);
+
+    assert.equal(timeOf(room, 'web-1'), room.clock.now() + SETTINGS.stuckMs);
+  });
+
+  it('are planned anew when the settings went there and back, and the host died before it had planned', async (t) => {
+    let settings = SETTINGS;
+    const room = await boardRoom(t, { settings: () => settings });
+    const plan = (isStopped = false) =>
+      planDues({ core: room.core, reminding: settings, due: () => {}, isStopped: () => isStopped });
+    await plan();
+    settings = { ...SETTINGS, stuckMs: 0 };
+    await room.do(OPERATOR, { kind: 'new', board: 'web', title: 'One' });
+    await plan(true);
+    settings = SETTINGS;
+    await plan();
+
+    assert.equal(timeOf(room, 'web-1'), room.clock.now() + SETTINGS.stuckMs);
   });
 
   it('that are brought forward while the host looks at the item are not lost', async (t) => {

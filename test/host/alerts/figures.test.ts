@@ -50,7 +50,6 @@ describe('the figures of the last hour', () => {
       assert.equal(status, 200);
       return json as unknown as ShownFigures;
     };
-    assert.deepEqual((await ask('')).times, []);
     await until(async () => (await ask('')).times.length > 0, { what: 'the first sample', everyMs: 50 });
 
     const names = new Set((await ask('')).series.map(({ name }) => name));

@@ -96,7 +96,7 @@ async function askOverKill(host: FaultyHost, change: Change, failpoints?: string
   return ask(host, change);
 }
 
-describe('a change whose worker is killed between its effect and its answer', { timeout: 240_000 }, () => {
+describe('a change whose worker is killed between its effect and its answer', { timeout: 900_000 }, () => {
   it('has its answer in the unit of its effect: the same request gets it, and nothing is done twice', async (t) => {
     const host = await hostWithDead(t);
     const [inbox, outbox] = [await deadIds(host, 'inbox'), await deadIds(host, 'outbox')];

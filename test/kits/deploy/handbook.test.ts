@@ -2,12 +2,13 @@
 // its end in a copy of it on another machine.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { it } from 'node:test';
 import { INIT_START } from '../../../supervisor/cli/deploy/project.ts';
 import { guideBlocks } from '../../support/deploy/guide-blocks.ts';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { plugin, releasedProject } from '../../support/process/released-project.ts';
 import type { Cleanup } from '../../support/temporary-project.ts';
 
@@ -36,7 +37,7 @@ it('the handbook names commands that run in its order', { timeout: 600_000 }, as
   const elsewhere = join(disk, 'elsewhere');
   mkdirSync(elsewhere);
   t.after(() => shell('svc runtime stop', { cwd: elsewhere, programs }));
-  t.after(() => rmSync(disk, { recursive: true, force: true }));
+  t.after(() => removeLive(disk));
   for (const { name, text } of blocks) {
     if (name === 'unpack') copyWithoutState(path, elsewhere);
     const cwd = name === 'unpack' || name === 'size' ? elsewhere : path;

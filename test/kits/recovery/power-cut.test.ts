@@ -28,7 +28,7 @@ describe('a power cut over an exchange of code', () => {
   for (const fileSystem of ['ext4', 'xfs'] as const)
     it(`leaves one version or the other, over ${CUTS} of them on ${fileSystem}`, {
       skip: loopDiskMissing(fileSystem),
-      timeout: 300_000 + CUTS * 120_000,
+      timeout: 900_000 + CUTS * 300_000,
     }, async (t) => {
       console.log(`SVC_CRASH_SEED=${seed}`);
       const run = await CodeCutRun.create(t, { random: seeded(Number(seed)), fileSystem });

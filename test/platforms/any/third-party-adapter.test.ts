@@ -8,7 +8,6 @@ import {
   mkdtempSync,
   readFileSync,
   renameSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -16,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { FakeNtfy } from '../../support/fake-platforms/ntfy.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type RunningSvc, runInstalled } from '../../support/process/installed-svc.ts';
@@ -50,7 +50,7 @@ describe('an adapter in a package of its own', () => {
     assert.equal(compiled.code, 0, compiled.stdout);
     await install(await pack(adapter, folder));
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  after(() => removeLive(folder));
 
   /** Compiling the SQLite binding takes minutes: that of this repository is taken. Types of Node are a user's own. */
   async function install(tarball: string): Promise<void> {

@@ -35,7 +35,7 @@ async function daemon(t: TestContext): Promise<{ project: Project; started: { pi
 describe('a daemon that is replaced', { concurrency: 2 }, () => {
   it('refuses and cuts nobody, and hands lock, socket, budget and history to the new one', async (t) => {
     const { project, started } = await daemon(t);
-    const requests = sendSteadily(`${project.url}/pub/health`, 100, { mostOpen: 100 });
+    const requests = sendSteadily(`${project.url}/pub/health`, 20, { mostOpen: 1_000 });
     await until(() => requests.answered() > 20, { what: 'answers of the first worker' });
 
     const restarted = await json(project, 'restart', '--daemon');

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { CLI } from '../../support/process/built-svc.ts';
 import { ask, lives } from '../../support/process/supervised.ts';
 import { portProject, startProgram, untilReady } from '../../support/svc-command.ts';
@@ -18,7 +19,7 @@ const CODE_BYTES = 400_000;
 /** The built command in a folder of its own, with nothing kept. */
 function freshProgram(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-kept-code-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  t.after(() => removeLive(folder));
   const isWanted = (path: string): boolean => !/\.map$|\.compile-cache|failpoints/.test(path.slice(ROOT.length));
   cpSync(dirname(CLI), join(folder, 'dist'), { recursive: true, filter: isWanted });
   cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));

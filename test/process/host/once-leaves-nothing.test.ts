@@ -1,11 +1,12 @@
 // What is left of `svc runtime start --once --mode test`: nothing.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { contents, once, setup } from '../../support/once.ts';
 import { freePort, portProject, svc } from '../../support/svc-command.ts';
 
@@ -38,7 +39,7 @@ describe('--once leaves nothing', { concurrency: 3 }, () => {
 
   it(`of ${AT_ONCE} at once beside a running daemon, which goes on undisturbed (51)`, TIMEOUT, async (t) => {
     const scratch = mkdtempSync(join(tmpdir(), 'svc-once-'));
-    t.after(() => rmSync(scratch, { recursive: true, force: true }));
+    t.after(() => removeLive(scratch));
     const { path, url, token } = await portProject(t, {
       plugins: {
         'own.ts': `import { definePlugin } from 'svc';\n${setup("p.resource('store', async () => 1, () => {});")}`,

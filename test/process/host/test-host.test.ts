@@ -1,11 +1,12 @@
 // `startHost` of svc/testing: a real host for a harness, over HTTP, restarted and killed, and nothing of it left however the harness ends.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type HostOptions, startHost, type TestHost } from '../../../worker/testing/host.ts';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { lives } from '../../support/process/supervised.ts';
 import { until } from '../../support/until.ts';
 
@@ -21,7 +22,7 @@ export default definePlugin({ name: 'own', setup(p) {
 /** A working folder of the harness, with the packages of this repository. */
 function workingFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-harness-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  t.after(() => removeLive(folder));
   return folder;
 }
 

@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/until.ts';
 
@@ -25,7 +26,7 @@ describe('npm start in a fresh copy of the tree', () => {
       cpSync(join(REPOSITORY, name), join(tree, name), { recursive: true });
     symlinkSync(join(REPOSITORY, 'node_modules'), join(tree, 'node_modules'), 'dir');
   });
-  after(() => rmSync(tree, { recursive: true, force: true, maxRetries: 5 }));
+  after(() => removeLive(tree));
 
   it('builds, makes a private .env, says what to open, serves, and ends with 0 on SIGTERM', async (t) => {
     const port = await freePort();

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { identify, isAlive, type ProcessIdentity } from '../../../shared/process/process-identity.ts';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { until } from '../../support/until.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
@@ -60,7 +61,7 @@ async function runner(
   t.after(() => {
     npm.kill('SIGKILL');
     if (program !== undefined && isAlive(program)) process.kill(program.pid, 'SIGKILL');
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    removeLive(folder);
   });
   program = await until(() => existsSync(pidFile) && identify(Number(readFileSync(pidFile, 'utf8'))), {
     what: 'the program',

@@ -10,7 +10,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -19,6 +18,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { prebuiltBinding } from '../../../.ci/prebuilt.ts';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { type Ran, runProgram } from '../../support/process/run-program.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
@@ -141,7 +141,7 @@ describe('the packed package', () => {
     writeFileSync(join(project, 'greeter.ts'), PLUGIN);
     writeFileSync(join(project, 'greeter.test.ts'), PLUGIN_TEST);
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  after(() => removeLive(folder));
 
   it('holds what a service is made of, and makes one for the installed command', async (t) => {
     if (unreachable !== false || process.platform !== 'linux') return t.skip(unreachable || 'a unit is of Linux');

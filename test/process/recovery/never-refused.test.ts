@@ -18,8 +18,8 @@ interface Replacement {
   readonly mayCut: boolean;
 }
 
-const PER_SECOND = 100;
-const SOME = 30;
+const PER_SECOND = 20;
+const SOME = 10;
 
 const supervise = overWorkers(['serves-http']);
 
@@ -45,7 +45,7 @@ describe('the held socket refuses nobody', () => {
       const port = await freePort();
       const run = supervise(t, 'serves-http', { settings: { port, ...settings } });
       await run.state('running');
-      const requests = sendSteadily(`http://127.0.0.1:${port}/`, PER_SECOND, { mostOpen: PER_SECOND });
+      const requests = sendSteadily(`http://127.0.0.1:${port}/`, PER_SECOND, { mostOpen: 1_000 });
       const more = (): Promise<unknown> => {
         const so = requests.answered();
         return until(() => requests.answered() > so + SOME, { what: 'answers' });

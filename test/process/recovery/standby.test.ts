@@ -111,7 +111,7 @@ describe('a spare worker', { concurrency: 3 }, () => {
     const host = await daemon(t);
     const stores = (pid: number) => openFiles(pid).filter((file) => /\.sqlite|writer\.lock/.test(file));
     const before = { worker: stores(host.worker).length > 0, spare: stores(host.spare) };
-    const requests = sendSteadily(`${host.url}/pub/health`, 100, { mostOpen: 100 });
+    const requests = sendSteadily(`${host.url}/pub/health`, 20, { mostOpen: 1_000 });
     await until(() => requests.answered() > 20, { what: 'answers' });
 
     process.kill(host.worker, 'SIGKILL');

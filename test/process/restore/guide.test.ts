@@ -1,4 +1,4 @@
-// The pages of the operator's guide about restore points, releases and incidents: each command in them runs, in the order of the page, against one
+// The pages of the operator's guide about restore points, releases and incidents: each different command in them runs, in the order of the page, against one
 // project with git, npm and a daemon, and ends with the exit code that the page says. A checkpoint or a release that stands in several places
 // is done where it stands first. A command that this file does not know fails.
 import assert from 'node:assert/strict';
@@ -9,6 +9,7 @@ import { it } from 'node:test';
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import { openRelease, type ReleaseState, writeRelease } from '../../../shared/recovery/release-record.ts';
 import { storedCheckpoints } from '../../../shared/recovery/stored-checkpoints.ts';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { type GuideCommand, guideCommands, wordsOf } from '../../support/guide-commands.ts';
 import { plugin, type ReleasedProject, releasedProject } from '../../support/process/released-project.ts';
 import { type Ended, startProgram } from '../../support/svc-command.ts';
@@ -128,7 +129,7 @@ async function tryOut(shop: Shop, command: GuideCommand): Promise<void> {
 
 async function shopOf(t: Cleanup): Promise<Shop> {
   const elsewhere = mkdtempSync(join(tmpdir(), 'svc-elsewhere-'));
-  t.after(() => rmSync(elsewhere, { recursive: true, force: true }));
+  t.after(() => removeLive(elsewhere));
   const released = await releasedProject(t, { b: plugin('B') });
   const identity = await generateIdentity();
   const { project, git, commits } = released;

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { type First, firstProcess, hostCommand, namespaceMissing, says } from '../../support/process/first-process.ts';
 import { plugin } from '../../support/process/released-project.ts';
 import { rowsOf } from '../../support/recovery/changed-rows.ts';
@@ -22,18 +23,18 @@ type Version = keyof typeof COMMITS;
 const MOUNT = `mount --bind "$1" "$3" && mount --bind "$2/svc" "$3/.svc" && mount --bind "$2/data" "$3/data" &&
   mount -o remount,ro,bind "$3" && cd "$3" && shift 3 && exec "$@"`;
 
-async function containers(t: Cleanup, { ofB }: { readonly ofB: string }) {
+async function containers(t: Cleanup, { ofB, readySeconds }: { readonly ofB: string; readonly readySeconds: number }) {
   const project = await portProject(t, {
     keys: {
       plugins: { sandbox: {}, book: { use: './plugins/book.mjs' } },
-      release: { readySeconds: 10 },
+      release: { readySeconds },
       recovery: { everyHours: 0, verifyDays: 0 },
     },
     plugins: { 'book.mjs': plugin('A') },
   });
   const { path, token, url } = project;
   const place = mkdtempSync(join(tmpdir(), 'svc-images-'));
-  t.after(() => rmSync(place, { recursive: true, force: true, maxRetries: 3 }));
+  t.after(() => removeLive(place));
   rmSync(project.paths.env);
   for (const name of ['.svc', 'data']) mkdirSync(join(path, name), { mode: 0o700 });
   for (const version of ['A', 'B']) cpSync(path, join(place, version), { recursive: true, verbatimSymlinks: true });
@@ -120,7 +121,7 @@ const SKIP = namespaceMissing();
 
 describe('a release of an image', { skip: SKIP, timeout: 600_000, concurrency: 2 }, () => {
   it('goes there and back with the data of before, though its rollback is killed behind the switch', async (t) => {
-    const of = await containers(t, { ofB: plugin('B') });
+    const of = await containers(t, { ofB: plugin('B'), readySeconds: 300 });
     const code = of.code();
     await says(of.start('A'), 'worker up');
     await of.say('m1');
@@ -175,7 +176,7 @@ describe('a release of an image', { skip: SKIP, timeout: 600_000, concurrency: 2
 
   it('does not roll an image back by itself that does not get ready, and says how to', async (t) => {
     const broken = plugin('B', "if (process.argv.every((word) => word !== '--once')) throw new Error('not today');");
-    const of = await containers(t, { ofB: broken });
+    const of = await containers(t, { ofB: broken, readySeconds: 10 });
     await says(of.start('A'), 'worker up');
     await done(of.exec('release', 'begin', '--image'));
     await of.say('m1');

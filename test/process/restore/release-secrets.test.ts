@@ -1,11 +1,12 @@
 // Twelve secrets in every spelling, printed by builds, thrown by plugins and typed by operators while two releases go there and back: nothing that a
 // release writes down, says or shows holds one.
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { it } from 'node:test';
 import { listReleases } from '../../../shared/recovery/release-record.ts';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { plugin, type ReleasedProject, releasedProject } from '../../support/process/released-project.ts';
 import { assertClean, canaries, SPELLINGS } from '../../support/recovery/canary-spellings.ts';
 import { untilReady } from '../../support/svc-command.ts';
@@ -86,7 +87,7 @@ it('no secret is in the record of a release, nor in what a release says and show
 /** A folder with the code of A and the scripts of B. */
 function harmless(t: { after(run: () => void): void }, { project, git, commits }: ReleasedProject): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-next-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  t.after(() => removeLive(folder));
   for (const name of git('ls-tree', '--name-only', commits.a).split('\n'))
     cpSync(join(project.path, name), join(folder, name), { recursive: true, verbatimSymlinks: true });
   for (const name of ['package.json', 'package-lock.json'])

@@ -161,7 +161,7 @@ describe('the runner of the supervisor, over faults of what it does beside its d
       return calls();
     };
 
-    it('comes to the same end, whichever call of the log throws', async (t) => {
+    it(`comes to the same end when a call of the log throws, each${ofRun({ short: ' fourth', long: '' })} one`, async (t) => {
       const calls = await whole(t, () => false);
       assert.ok(calls > 20, String(calls));
       const step = ofRun({ short: 4, long: 1 });

@@ -55,6 +55,9 @@ export async function serveUpgrade(parts: UpgradeParts, { request, socket, head,
       await parts.gate.pass();
       if (socket.destroyed) return;
     }
+    // The first upgrade loads it. What is checked below then still holds at the handshake.
+    if (isWebSocket(request)) await import('ws');
+    if (socket.destroyed) return;
     const passed = findRoute(parts, request);
     const match = webSocketMatch(request, passed);
     if (match === undefined) return serveAsRequest(parts, { request, socket, head });

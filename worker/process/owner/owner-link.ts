@@ -39,6 +39,7 @@ export class OwnerLink {
   readonly #serviceLog: ServiceLog;
   readonly #stopped = new AbortController();
   readonly #options: Pick<OwnerLinkOptions, 'supervised' | 'paths' | 'stop'>;
+  #folder: StateWatch | undefined;
   #look: NodeJS.Timeout | undefined;
   #teller: ReadinessTeller | undefined;
 
@@ -60,6 +61,12 @@ export class OwnerLink {
   /** Limits a log file to which the owner redirects stdout without a limit. */
   keepLog(limits: ServiceLogLimits): void {
     this.#serviceLog.keep(limits);
+  }
+
+  /** The state folder is locked: from here on it has to stay the same. A supervisor looks after it for its own workers. */
+  holdsFolder(): void {
+    const { supervised, paths } = this.#options;
+    if (!supervised) this.#folder = new StateWatch(paths.stateDir);
   }
 
   /** True if this start may continue. In a container it waits for room in the restart window, until a stop. False ends the start. */
@@ -116,16 +123,13 @@ export class OwnerLink {
     });
   }
 
-  /** Stops the worker when its state folder is lost. A supervisor does that for its own workers. */
+  /** Stops the worker when its state folder is lost. */
   #lookAfterFolder(): void {
-    const { supervised, paths, stop } = this.#options;
-    if (supervised) return;
-    const watch = new StateWatch(paths.stateDir);
     this.#look = setInterval(() => {
-      const lost = watch.lostNow();
+      const lost = this.#folder?.lostNow();
       if (lost === undefined) return;
       this.#log.error({}, lost);
-      stop('the state folder was lost');
+      this.#options.stop('the state folder was lost');
     }, LOOK_MS);
     this.#look.unref();
   }

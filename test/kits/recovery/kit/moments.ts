@@ -42,6 +42,7 @@ export async function moments(t: Cleanup, { most, plant }: MomentsOptions): Prom
       disk: { minFreeBytes: 0 },
       recovery: { everyHours: 0, verifyDays: 0 },
       inbox: { maxPending: MANY },
+      events: { history: { maxEvents: MANY, maxBytes: 64 * 1024 ** 3 } },
       plugins: { work: {}, sandbox: {}, echo: {} },
     },
   });
