@@ -34,7 +34,13 @@ export async function makeRunning({ writer, maxLogBytes, signal, ...options }: R
     });
   const child = new FinishChild(); // its start goes on beside the copy
   // Ended before the folder is removed and the lock released: it writes into that folder.
-  const finish = (finishing: FinishOptions) => child.finish(finishing, signal).finally(() => child.end());
+  const finish = async (finishing: FinishOptions): Promise<Finished> => {
+    try {
+      return await child.finish(finishing, signal);
+    } finally {
+      await child.end();
+    }
+  };
   try {
     return await makeCheckpoint({ ...options, copy, finish });
   } finally {
