@@ -6,6 +6,7 @@
 //   IMAGE-3  A rollback that was cut behind its switch takes nothing back a second time: its last restore is the one that the record names.
 import { listReleases, type ReleasedVersion, type ReleaseRecord } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
+import { answersFromElsewhere } from '../connect/control-client.ts';
 import { waitForReady } from '../connect/wait-for-ready.ts';
 import { lastRestore } from '../start/worker-entry.ts';
 import { DOWNGRADE_HINT } from './begin.ts';
@@ -84,7 +85,8 @@ export const notReadyHint = ({ before }: ReleaseRecord): string =>
 export async function rollbackImage(step: Step): Promise<ReleaseRecord> {
   const { caller, record, say } = step;
   const { before, restorePoint } = record;
-  if (record.state === 'begun' || (record.state === 'checked' && (await hasNotStarted(step)))) {
+  // No step tells whether the new image has run: an operator may have exchanged the container before one.
+  if ((record.state === 'begun' || record.state === 'checked') && (await hasNotStarted(step))) {
     await reopen(step, record.wasPaused);
     return stored(step, record, 'rolled_back');
   }
@@ -95,9 +97,11 @@ export async function rollbackImage(step: Step): Promise<ReleaseRecord> {
   return stored(step, { ...record, ...(rollback === undefined ? {} : { rollback }) }, 'rolled_back');
 }
 
-/** The host of before serves, so the new image never did. */
+/** The host of before serves in this container. One that answers from another container may be of the new image. */
 const hasNotStarted = async ({ caller, record }: Step): Promise<boolean> =>
-  (await isHostRunning(caller)) && isSameImage(await imageHere(caller), record.before);
+  (await isHostRunning(caller)) &&
+  !answersFromElsewhere(caller.project, { who: 'worker' }) &&
+  isSameImage(await imageHere(caller), record.before);
 
 /** IMAGE-3. */
 export async function isTakenBack(

@@ -129,5 +129,6 @@ export async function restoreData(
   const takenBack = (replaced: string | null): TakenBack => ({ replaced, lost, unreadable });
   const beforeSwitch = (replaced: string | null): void =>
     writeRelease(caller.project, { ...record, rollback: takenBack(replaced) });
-  return takenBack((await restore({ ...request, digest, code, beforeSwitch })).replaced);
+  const done = await restore({ ...request, digest, release: record.name, code, beforeSwitch });
+  return takenBack(done.replaced);
 }

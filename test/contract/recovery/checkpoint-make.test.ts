@@ -1,7 +1,8 @@
 // A checkpoint of a stopped host: whole and of one moment, or not there.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import {
   copyFileSync,
   existsSync,
@@ -14,18 +15,22 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { dirname, join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { identify } from '../../../shared/process/process-identity.ts';
 import { checkpointFolder } from '../../../shared/recovery/layout.ts';
 import { readManifest } from '../../../shared/recovery/manifest.ts';
 import { storedCheckpoints } from '../../../shared/recovery/stored-checkpoints.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
 import { openReadOnly } from '../../../worker/database/sqlite/connection.ts';
 import { lockWriter } from '../../../worker/database/writer-lock.ts';
 import { lockRecovery } from '../../../worker/recovery/checkpoint/lock.ts';
+import { makeRunning } from '../../../worker/recovery/checkpoint/make-running.ts';
 import { makeStopped } from '../../../worker/recovery/checkpoint/make-stopped.ts';
+import { copyHost } from '../../support/recovery/copy-host.ts';
 import { stoppedProject } from '../../support/recovery/stopped-project.ts';
+import { until } from '../../support/until.ts';
 import { withFile } from '../../support/workroom/room.ts';
 
 const filesBelow = (folder: string): string[] =>
@@ -274,6 +279,59 @@ describe('a checkpoint that cannot be made', () => {
     await assert.rejects(project.make(), { code: 'not_found' });
   });
 });
+
+describe('a checkpoint of a running host that stops', () => {
+  it('removes the folder once the process that completes it has ended, then frees the lock', async (t) => {
+    const { host, file, folder } = await copyHost(t);
+    const project = dirname(folder);
+    const stop = new AbortController();
+    const started = startedProcesses(t);
+    let atWork = 0;
+
+    const making = makeRunning({
+      project,
+      database: file,
+      reason: null,
+      zone: 'UTC',
+      config: { version: 'v', isRunning: true },
+      secrets: { named: [], values: [] },
+      key: Buffer.alloc(32).toString('base64url'),
+      without: [],
+      now: Date.now,
+      writer: host,
+      maxLogBytes: 2 ** 30,
+      signal: stop.signal,
+      point: (name) => {
+        if (name === 'checkpoint.copied')
+          setImmediate(() => {
+            atWork = running(started);
+            stop.abort(new SvcError('draining', 'the host is stopping'));
+          });
+      },
+    });
+    const settled = assert.rejects(making, { code: 'draining' }).then(() => running(started));
+    const { checkpointsDir } = projectPaths(project);
+    await until(() => atWork > 0 && !existsSync(join(checkpointsDir, 'c1.part')), { what: 'the removal' });
+    const atRemoval = running(started);
+
+    assert.deepEqual([atWork, atRemoval, await settled], [1, 0, 0]);
+    assert.deepEqual(readdirSync(checkpointsDir), ['files']);
+    lockRecovery(project).release();
+  });
+});
+
+/** Children of this process from now on. */
+function startedProcesses(t: TestContext): ChildProcess[] {
+  const started: ChildProcess[] = [];
+  const take = (message: unknown): void => void started.push((message as { readonly process: ChildProcess }).process);
+  subscribe('child_process', take);
+  t.after(() => unsubscribe('child_process', take));
+  return started;
+}
+
+const running = (started: readonly ChildProcess[]): number =>
+  started.filter(({ pid, exitCode, signalCode }) => pid !== undefined && exitCode === null && signalCode === null)
+    .length;
 
 const LARGE_ROWS = 20_000;
 

@@ -1,8 +1,10 @@
 // A release whose code is an image: each step is refused in a container of another one, and a rollback that was cut takes the data back once.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { identify } from '../../../shared/process/process-identity.ts';
 import {
   openRelease,
   type ReleaseRecord,
@@ -11,6 +13,7 @@ import {
   releaseFolder,
   writeRelease,
 } from '../../../shared/recovery/release-record.ts';
+import { readSwitch } from '../../../shared/recovery/switch.ts';
 import { commands } from '../../../supervisor/cli/commands/release.ts';
 import { lockfileOf } from '../../../supervisor/cli/release/tree.ts';
 import { capturedContext } from '../../support/commands/cli-context.ts';
@@ -138,6 +141,24 @@ describe('a rollback of an image', () => {
     assert.match(second.out.join('\n'), /^start shop:a \(commit a{12}, lockfile \w{12}\); ingress is paused until/m);
   });
 
+  it('that was cut in its switch goes on with it, and other steps name the rollback', async (t) => {
+    const project = await observed(t);
+    const env = { ...project.env, SVC_FAILPOINTS: 'restore.decided=error' };
+    await assert.rejects(run({ ...project, env }, OLD, 'rollback', { yes: true }));
+
+    const { purpose, names } = readSwitch(project.path) ?? assert.fail('nothing was decided');
+    await assert.rejects(run(project, OLD, 'finish', { unclear: true }), {
+      code: 'switch_pending',
+      hint: 'svc release rollback finishes it',
+    });
+    const second = await run(project, OLD, 'rollback');
+
+    assert.deepEqual([purpose, names], ['rollback', { source: 'c1', replaced: 's1', release: 'r1' }]);
+    assert.equal(second.code, 0);
+    assert.deepEqual([readRelease(project.path, 'r1').state, factIn(project)], ['rolled_back', 'then']);
+    assert.deepEqual(readdirSync(project.paths.replacedDir), ['s1']);
+  });
+
   it('that was cut before its switch takes them back, under the name of its own replaced state', async (t) => {
     const project = await observed(t);
     const open = openRelease(project.path) ?? assert.fail();
@@ -167,6 +188,40 @@ describe('a rollback of an image', () => {
     assert.equal(factIn(project), 'then');
   });
 });
+
+describe('a rollback of an image whose start no step has noted', () => {
+  for (const state of ['begun', 'checked'] as const)
+    it(`takes the data back from ${state}, unless the host of before serves`, async (t) => {
+      const roll = async (hostOfBefore: boolean) => {
+        const project = await observed(t);
+        begin(project, state === 'begun' ? ['begun'] : ['begun', 'checked']);
+        if (hostOfBefore) hostOf(t, project);
+        await run(project, OLD, 'rollback');
+        return [factIn(project), openRelease(project.path)];
+      };
+
+      assert.deepEqual(await roll(false), ['then', undefined]);
+      assert.deepEqual(await roll(true), ['now', undefined]);
+    });
+});
+
+/** The record of a worker, and a process that it names. */
+function hostOf(t: TestContext, { path, paths }: StoppedProject): void {
+  const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
+    cwd: path,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  t.after(() => child.kill());
+  const identity = identify(child.pid ?? assert.fail()) ?? assert.fail();
+  const worker = {
+    version: 1,
+    runtimeId: 'r',
+    owner: 'container',
+    mode: 'production',
+    startedAt: new Date().toISOString(),
+  };
+  writeFileSync(paths.workerRecord, JSON.stringify({ ...identity, ...worker }));
+}
 
 describe('a rollback of code that was cut behind its switch', () => {
   it('is gone on with by a rollback alone', async (t) => {

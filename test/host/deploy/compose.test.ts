@@ -83,6 +83,52 @@ describe('svc deploy init compose', () => {
     assert.equal((await runDeploy(moved, 'compose')).actions['compose.yml'], 'unchanged');
   });
 
+  it('finds the name in a file of before, or that somebody has edited, by the volume that holds the state', async (t) => {
+    const folder = deployFolder(t);
+    const file = join(folder, 'compose.yml');
+    await runDeploy(folder, 'compose', { name: 'shop' });
+    const text = readIn(folder)('compose.yml');
+    const unnamed = text.replace(/^name: .*\n/m, '').replace(/^ +container_name: .*\n/m, '');
+    const cases = {
+      'without a name of the Compose project': unnamed,
+      'without quotes': text.replaceAll('"shop', 'shop').replaceAll(/(shop\S*)"/g, '$1'),
+      'with another name of the Compose project': text.replace('name: "shop"', 'name: other'),
+      'with its volumes elsewhere': text.replace(/^volumes:[^]*/m, ''),
+      'with an image alone': unnamed.replace(/^volumes:[^]*/m, ''),
+      'with what Compose alone reads': text.replace('cap_drop: [ALL]', 'cap_drop: !override [ALL]'),
+    };
+
+    for (const [what, old] of Object.entries(cases)) {
+      writeFileSync(file, old);
+      const { notes } = await runDeploy(folder, 'compose', { force: true });
+      assert.deepEqual(namesIn(folder), ['shop', 'shop', 'shop', 'shop-state', 'shop-data'], what);
+      const former = parse(old, { logLevel: 'error' }).name ?? 'bot'; // Compose takes the name of the folder
+      const said = notes.filter((note) => note.includes('docker compose -p'));
+      assert.deepEqual(
+        said.map((note) => note.split(': ').at(-1)),
+        former === 'shop' ? [] : [`docker compose -p ${former} down`],
+        what,
+      );
+    }
+  });
+
+  it('refuses a file of its own in which no name is found, until --name gives one', async (t) => {
+    const folder = deployFolder(t);
+    await runDeploy(folder, 'compose');
+    const [head] = readIn(folder)('compose.yml').split('\n');
+
+    for (const rest of ['', 'services: [', 'services:\n  svc:\n    image: ${IMAGE}\n']) {
+      writeFileSync(join(folder, 'compose.yml'), `${head}\n${rest}`);
+      await assert.rejects(runDeploy(folder, 'compose', { force: true }), {
+        code: 'refused',
+        message: /compose\.yml holds no name/,
+        hint: /--name/,
+      });
+    }
+    await runDeploy(folder, 'compose', { force: true, name: 'shop' });
+    assert.equal(namesIn(folder)[3], 'shop-state');
+  });
+
   it('keeps port, drain and name of the token that the project has', async (t) => {
     const folder = deployFolder(t, { config: `${configuration()}supervisor:\n  stopTimeoutSeconds: 60\n` });
     await runDeploy(folder, 'compose');

@@ -134,6 +134,7 @@ describe('a release of an image', { skip: SKIP, timeout: 600_000, concurrency: 2
     const early = await of.exec('release', 'start');
     await of.stop();
     await says(of.start('B'), 'worker up');
+    const beside = await of.run('A', 'release', 'rollback');
     await done(of.exec('release', 'start'));
     await done(of.exec('release', 'accept', '--settle', 'host=as planned'));
     await done(of.exec('release', 'observe'));
@@ -155,6 +156,7 @@ describe('a release of an image', { skip: SKIP, timeout: 600_000, concurrency: 2
     assert.match(same.stderr, /this is not the new image: shop:A \(commit a{12}/);
     assert.match(checked, /stop the container of before, start shop:B \(commit b{12}/);
     assert.match(early.stderr, /this is not the image that was checked: it is shop:A/);
+    assert.match(beside.stderr, /already running in another container[^]*end the other/);
     assert.match(wrong.stderr, /once in a container of shop:A \(commit a{12}/);
     assert.equal(cut.code, 137, cut.stdout + cut.stderr);
     assert.match(status.stdout, /observing[^]*1 handled message[^]*next: svc release rollback/);

@@ -33,16 +33,25 @@ export async function makeRunning({ writer, maxLogBytes, signal, ...options }: R
       signal,
     });
   const child = new FinishChild(); // its start goes on beside the copy
+  // Ended before the folder is removed and the lock released: it writes into that folder.
+  const finish = async (finishing: FinishOptions): Promise<Finished> => {
+    try {
+      return await child.finish(finishing, signal);
+    } finally {
+      await child.end();
+    }
+  };
   try {
-    return await makeCheckpoint({ ...options, copy, finish: (finishing) => child.finish(finishing, signal) });
+    return await makeCheckpoint({ ...options, copy, finish });
   } finally {
-    child.end();
+    await child.end();
   }
 }
 
 class FinishChild {
   readonly #process: ChildProcess;
   readonly #died: Promise<never>;
+  readonly #ended: Promise<void>;
 
   constructor() {
     const here = import.meta.url;
@@ -60,6 +69,10 @@ class FinishChild {
       this.#process.on('close', (code, by) => reject(died(`${by ?? `exit ${code}`} ${stderr.trim()}`.trim())));
     });
     this.#died.catch(() => {}); // told to whoever asks
+    this.#ended = new Promise((resolve) => {
+      this.#process.on('error', () => this.#process.pid === undefined && resolve());
+      this.#process.on('close', () => resolve());
+    });
   }
 
   finish(options: FinishOptions, signal: AbortSignal): Promise<Finished> {
@@ -78,8 +91,10 @@ class FinishChild {
     return Promise.race([work, this.#died]).finally(() => over.abort());
   }
 
-  end(): void {
+  /** Resolves once the process has ended. */
+  async end(): Promise<void> {
     endChild(this.#process);
+    await this.#ended;
   }
 }
 

@@ -45,7 +45,9 @@ export interface RestoreOptions extends RestoreRequest {
   /** Of the plan that was agreed to. */
   readonly digest: string;
   readonly onProgress?: ((copied: number, of: number) => void) | undefined;
-  /** A rollback: the code of before comes in the same switch. */
+  /** Name of the release that this rolls back: its command goes on behind a switch that was cut. */
+  readonly release?: string | undefined;
+  /** The code of before comes in the same switch. */
   readonly code?: CodeSwitch | undefined;
   /** Called with the name of the state that is moved aside, before the switch is decided; null if there is none. */
   readonly beforeSwitch?: (replaced: string | null) => void;
@@ -178,12 +180,12 @@ async function stageAndPrepare(
     moveMedia(media, { staging, mediaDir });
     const renames = renamesOf(places, name);
     const isReplaced = renames.some(({ to }) => to.includes(join('replaced', name)));
-    const { code } = options;
+    const { code, release } = options;
     const switched = code === undefined ? { renames: [], leftovers: [] } : codeRenames(code);
     return {
       plan: {
-        purpose: code === undefined ? source.purpose : 'rollback',
-        names: { source: source.name, replaced: name, ...(code === undefined ? {} : { release: code.name }) },
+        purpose: release === undefined ? source.purpose : 'rollback',
+        names: { source: source.name, replaced: name, ...(release === undefined ? {} : { release }) },
         renames: [...renames, ...switched.renames],
         leftovers: [switchPath(project, staging), ...switched.leftovers],
       },

@@ -3,10 +3,13 @@
 //   COMPOSE-1  No file that is written here holds a value of a variable. `.env` alone does, and no image gets it.
 //   COMPOSE-2  The program is the first child of the container's init: a script between them would keep SIGTERM from it.
 //   COMPOSE-3  Image, container and volumes are of this project alone, also beside one whose package has the same name. A file that was written keeps
-//              its name wherever the folder goes: with another one the state would be left behind.
+//              its name wherever the folder goes: with another one the state would be left behind. The name is that of the volume with the state, also in
+//              a file that an older svc wrote or somebody edited.
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { variableOf } from '../../../../shared/config/references.ts';
+import { isRecord } from '../../../../shared/config/schema/json-schema.ts';
+import { readYaml } from '../../../../shared/config/yaml-tree.ts';
 import { CONFIG_FILE, ENV_FILE } from '../../../../shared/files/paths.ts';
 import { textOption } from '../../options.ts';
 import { pathHash } from '../../service/names.ts';
@@ -27,8 +30,9 @@ export const target: DeployTarget = {
   options: [],
   plan({ project, options }) {
     requireReferences(project);
+    const own = ownName(project, textOption(options, 'name'));
     const values = {
-      NAME: ownName(project, textOption(options, 'name')),
+      NAME: own.name,
       PACKAGES: packageLines(project).join('\n'),
       COMMAND: command(project),
       TOKEN: tokenVariable(project),
@@ -54,21 +58,49 @@ export const target: DeployTarget = {
         'docker compose up -d',
         'docker compose exec svc svc runtime status',
       ],
-      notes: isFilledIn ? [] : [`fill in ${ENV_FILE} before the container starts`],
+      notes: [...own.notes, ...(isFilledIn ? [] : [`fill in ${ENV_FILE} before the container starts`])],
     };
   },
 };
 
-/** COMPOSE-3: the package's name with some digits of the folder's path. `--name` sets the whole. */
-function ownName({ folder, name }: DeployProject, given: string | undefined): string {
-  if (given !== undefined) return name;
-  return writtenName(join(folder, COMPOSE_FILE)) ?? `${name}-${pathHash(realpathSync(folder))}`;
+interface OwnName {
+  readonly name: string;
+  readonly notes: readonly string[];
 }
 
-function writtenName(file: string): string | undefined {
+/** COMPOSE-3: the package's name with some digits of the folder's path. `--name` sets the whole. */
+function ownName({ folder, name }: DeployProject, given: string | undefined): OwnName {
+  if (given !== undefined) return { name, notes: [] };
+  const file = join(folder, COMPOSE_FILE);
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  return headOf(text) === undefined ? undefined : /^name: "([a-z][a-z0-9-]*)"$/mu.exec(text)?.[1];
+  if (headOf(text) === undefined) return { name: `${name}-${pathHash(realpathSync(folder))}`, notes: [] };
+  return writtenName(folder, readYaml(text).value);
 }
+
+/** Throws `refused` where the file names neither the volume with the state nor anything else after the project. */
+function writtenName(folder: string, written: unknown): OwnName {
+  const at = (...path: readonly string[]): string =>
+    String(path.reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), written) ?? '');
+  const [volume, project, image] = [at('volumes', 'state', 'name'), at('name'), at('services', 'svc', 'image')];
+  const name = [/^(?<name>.+)-state$/u.exec(volume)?.groups?.['name'], project, image.split(':')[0]].find(
+    (found) => found !== undefined && /^[a-z][a-z0-9-]*$/u.test(found),
+  );
+  if (name === undefined)
+    throw refused(
+      `${COMPOSE_FILE} holds no name of a volume, of the Compose project or of an image: another name would leave the state behind`,
+      'docker volume ls shows NAME-state; then svc deploy init compose --name NAME --force',
+    );
+  const former = project === '' ? composeName(folder) : project;
+  const note = `remove the container of before, which keeps the port, before the next one starts: docker compose -p ${former} down`;
+  return { name, notes: former === name ? [] : [note] };
+}
+
+/** The name that Compose gives a project whose file has none. */
+const composeName = (folder: string): string =>
+  basename(realpathSync(folder))
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]/gu, '')
+    .replace(/^[_-]+/u, '');
 
 /** What `npm ci` needs: the lists of packages, the settings of npm, and packages that lie in the project. */
 function packageLines({ folder, packedFiles, linkedFolders }: DeployProject): readonly string[] {
