@@ -21,6 +21,7 @@ import {
 } from '../../support/workroom/room.ts';
 
 /** `npm run exhaustive` changes each byte. */
+// Each byte on request, each third one in a short run.
 const EVERY = ofRun({ short: 3, long: 1 });
 
 const [ann, bob, cid, eve] = ['ann', 'bob', 'cid', 'eve'].map(person) as [
@@ -231,7 +232,7 @@ describe('tampering with the journal', () => {
       assert.deepEqual(found(verified), ['changed', 12]);
     });
 
-  it(`finds a single byte that was changed in an event, each${ofRun({ short: ' third', long: '' })} one`, async (t) => {
+  it('finds a single byte that was changed in an event', async (t) => {
     const room = await teamRoomOf(t);
     await day(room);
     withFile(room.file, (database) => {
