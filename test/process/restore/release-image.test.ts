@@ -23,6 +23,15 @@ type Version = keyof typeof COMMITS;
 const MOUNT = `mount --bind "$1" "$3" && mount --bind "$2/svc" "$3/.svc" && mount --bind "$2/data" "$3/data" &&
   mount -o remount,ro,bind "$3" && cd "$3" && shift 3 && exec "$@"`;
 
+/** Names below the folder. What a link leads to is none of them: `node_modules/svc` is this repository, where others write. */
+function namesIn(folder: string): readonly string[] {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? [path, ...namesIn(path)] : [path];
+  });
+}
+
 async function containers(t: Cleanup, { ofB, readySeconds }: { readonly ofB: string; readonly readySeconds: number }) {
   const project = await portProject(t, {
     keys: {
@@ -53,12 +62,7 @@ async function containers(t: Cleanup, { ofB, readySeconds }: { readonly ofB: str
   return {
     url,
     volumes: place,
-    code: () =>
-      ['A', 'B'].map((version) =>
-        readdirSync(join(place, version), { recursive: true })
-          .toSorted((one, other) => (one < other ? -1 : 1))
-          .join(),
-      ),
+    code: () => ['A', 'B'].map((version) => namesIn(join(place, version)).join()),
     handled: (): readonly string[] =>
       existsSync(join(place, 'data/handled'))
         ? readFileSync(join(place, 'data/handled'), 'utf8').split('\n').slice(0, -1)
