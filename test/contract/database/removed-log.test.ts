@@ -5,16 +5,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { Worker } from 'node:worker_threads';
 import type { SvcError } from '../../../shared/svc-error.ts';
 import { systemClock } from '../../../shared/time/clock.ts';
 import { DatabaseHost, type DatabaseState, threadRunner } from '../../../worker/database/database-host.ts';
 import { SqliteReader } from '../../../worker/database/reader.ts';
 import { openReadOnly } from '../../../worker/database/sqlite/connection.ts';
-import { EarlyWriter } from '../../../worker/database/sqlite/early-writer.ts';
-import { startWriterThread } from '../../../worker/database/sqlite/start-thread.ts';
 import { WriterCore } from '../../../worker/database/sqlite/writer-core.ts';
-import type { ToWriter } from '../../../worker/database/sqlite/writer-thread.ts';
 import type { Unit } from '../../../worker/database/unit.ts';
 import { GroupingWriter, type GroupRunner, inlineRunner } from '../../../worker/database/writer.ts';
 import { afterAKill } from '../../support/disk/beside-database.ts';
@@ -177,47 +173,6 @@ for (const [kind, make] of KINDS)
       assert.deepEqual(await afterAKill(file), ['k1']);
     });
   });
-
-describe('the writer of a start, when the log is removed', () => {
-  for (const afterMs of [0, 1, 2, 3, 4, 5, 6, 8])
-    it(`${afterMs} ms after its thread is told to open the file, refuses nothing and loses nothing that it has answered`, async (t) => {
-      const file = fileOf(t);
-      const thread = startWriterThread();
-      const isTaken = takenAtOpen(thread, { file, afterMs });
-      const runner = new EarlyWriter({ file, failpoints: undefined }, Promise.resolve(thread), () => {});
-      t.after(() => runner.close());
-      const writer = new GroupingWriter(runner);
-      await runner.open();
-      const stored: string[] = [];
-      let after = 0;
-
-      while (after < 5) {
-        const key = `k${stored.length + 1_000}`;
-        assert.equal((await writer.commit(put(key))).kind, 'committed');
-        stored.push(key);
-        if (isTaken()) after += 1;
-      }
-
-      await writer.commit(put('k9999')); // it mends what was taken away after the last
-      assert.deepEqual(await afterAKill(file), [...stored, 'k9999']);
-    });
-});
-
-/** Takes the log away so long after the thread is told to open the file. */
-function takenAtOpen(thread: Worker, { file, afterMs }: { readonly file: string; readonly afterMs: number }) {
-  let isTaken = false;
-  const post = thread.postMessage.bind(thread);
-  const take = (): void => {
-    rmSync(`${file}-wal`, { force: true });
-    isTaken = true;
-  };
-  thread.postMessage = (message: ToWriter) => {
-    if (message.kind === 'open' && afterMs === 0) take();
-    post(message);
-    if (message.kind === 'open' && afterMs > 0) setTimeout(take, afterMs);
-  };
-  return () => isTaken;
-}
 
 describe('the database host, when the log is removed', () => {
   it('mends it before anybody asks, and stays usable', async (t) => {
