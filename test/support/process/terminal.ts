@@ -36,6 +36,7 @@ export function terminal(t: Cleanup, args: readonly string[], cwd: string): Term
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
   });
+  child.stdin.on('error', () => {}); // what is typed may come behind the end
   const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)));
   t.after(async () => {
     child.kill();
