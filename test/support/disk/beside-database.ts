@@ -23,9 +23,17 @@ type Deed =
   | { readonly deed: 'write'; readonly file: string; readonly key: string };
 
 let program: ChildProcess | undefined;
+/** An answer of the other program does not say which deed it answers, so each waits for the one before it. */
+let last: Promise<unknown> = Promise.resolve();
 
-/** Resolves when it is done. One at a time. */
-export async function beside(deed: Deed): Promise<void> {
+/** Resolves when it is done. */
+export function beside(deed: Deed): Promise<void> {
+  const done = last.then(() => ask(deed));
+  last = done.catch(() => {});
+  return done;
+}
+
+async function ask(deed: Deed): Promise<void> {
   if (program === undefined) {
     const begun = fork(PROGRAM);
     begun.once('exit', () => begun.emit('message', { error: 'the other program has ended' }));
