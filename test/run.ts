@@ -6,6 +6,7 @@
 //
 // A suite is a folder of test/: every *.test.ts below it. Without one: those of `npm test`. Fails when a test fails and
 // when no test ran.
+import { setMaxListeners } from 'node:events';
 import {
   accessSync,
   constants,
@@ -91,6 +92,7 @@ const together = mkdtempSync(join(tmpdir(), 'svc-tests-'));
 process.on('exit', () => rmSync(together, { recursive: true, force: true }));
 // A runner that is ended takes the processes of its files along.
 const ended = new AbortController();
+setMaxListeners(0, ended.signal); // each file listens to it
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => ended.abort());
 const events = run({
   files: processesOf(files),
@@ -122,7 +124,7 @@ events.on('test:fail', ({ name, file, details }) => {
     exitCode === undefined
       ? ''
       : ` (exit code ${exitCode}, signal ${signal}; its last words: ${words.get(file ?? '')})`;
-  const why = `${cause instanceof Error ? cause.message : String(cause)}${ended}`
+  const why = `${messageOf(cause)}${ended}`
     .replace(/\s*\n\s*/g, ' | ')
     .slice(0, 1_500);
   failures.push(`${file === undefined ? '' : `${sourceOf(file)}: `}${name}: ${why}`);
@@ -154,6 +156,10 @@ function sourceOf(file: string): string {
   const ran = relative(builtTest(FOLDER), file);
   return ran.startsWith('..') ? relative(FOLDER, file) : ran.replace(/\.js$/, '.ts');
 }
+
+/** A cause that came from the process of a file is not always an error here, only an object that has its message. */
+const messageOf = (cause: unknown): string =>
+  String((cause as { readonly message?: unknown } | null | undefined)?.message ?? cause);
 
 /** Where the time went: seconds by file, the longest first. */
 function slowest(): Record<string, number> {

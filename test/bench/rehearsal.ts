@@ -2,9 +2,9 @@
 // database, its rehearsal, and the restore until the host is ready again. Beside a bare copy of the database.
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Sqlite } from '../../shared/sqlite.ts';
 import { portProject, svc } from '../support/svc-command.ts';
 import { copyAndSync } from './load/bare-copy.ts';
+import { fillCells } from './load/fill-cells.ts';
 import { Journal } from './load/journal-kit.ts';
 import type { Report } from './load/report.ts';
 
@@ -69,13 +69,5 @@ async function fill(file: string, { events, mb }: { readonly events: number; rea
   const journal = await Journal.open(dirname(file));
   await journal.fill(events);
   await journal.close();
-  const database = new Sqlite(file);
-  database.pragma('wal_checkpoint(TRUNCATE)');
-  const insert = database.prepare(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
-    INSERT INTO cells SELECT 'plugin', 'bench', printf('%d/%d', ?, i), '"' || hex(randomblob(1000)) || '"', 1 FROM n`);
-  for (let turn = 0; statSync(file).size < mb * MIB; turn += 1) {
-    insert.run(turn);
-    database.pragma('wal_checkpoint(TRUNCATE)');
-  }
-  database.close();
+  fillCells(file, mb);
 }

@@ -2,9 +2,9 @@
 // database under the same load: deliveries at a fixed rate, each stored in a unit of its own and parked.
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Sqlite } from '../../shared/sqlite.ts';
 import { WriterCore } from '../../worker/database/sqlite/writer-core.ts';
 import { copyAndSync } from './load/bare-copy.ts';
+import { fillCells } from './load/fill-cells.ts';
 import { sendAtRate } from './load/open-loop.ts';
 import type { Report } from './load/report.ts';
 import { type BenchHost, median, signedDeliveries, startHost, TOKEN } from './load/support.ts';
@@ -46,20 +46,12 @@ export async function benchRunningCheckpoint(report: Report, { mb }: { readonly 
   }
 }
 
-/** Cells of a plugin. */
 function fill(file: string, mb: number): void {
   mkdirSync(dirname(file), { mode: 0o700 });
   const core = new WriterCore({ file, now: Date.now });
   core.open();
   core.close();
-  const database = new Sqlite(file);
-  const insert = database.prepare(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
-    INSERT INTO cells SELECT 'plugin', 'bench', printf('%d/%d', ?, i), '"' || hex(randomblob(1000)) || '"', 1 FROM n`);
-  for (let turn = 0; statSync(file).size < mb * MIB; turn += 1) {
-    insert.run(turn);
-    database.pragma('wal_checkpoint(TRUNCATE)');
-  }
-  database.close();
+  fillCells(file, mb);
 }
 
 /** What `work` gives. The load ends with it. */

@@ -1,7 +1,7 @@
 // As `everyCrash`, for a long story: killed at each fifth point that it passes. A message passes eight kinds of points, so that each kind takes its
 // turn. `npm run exhaustive` kills at every point.
 import assert from 'node:assert/strict';
-import type { Killable } from '../../worker/testing/every-crash.ts';
+import { type Killable, tell } from '../../worker/testing/every-crash.ts';
 import type { TestBot } from '../../worker/testing/index.ts';
 import { ofRun } from './run-length.ts';
 
@@ -16,24 +16,14 @@ interface Crashes<B extends TestBot> {
 }
 
 export async function someCrashes<B extends TestBot>({ make, story, check }: Crashes<B>): Promise<void> {
-  const points = await told(await make(), { story, check: (bot) => check(bot, 'none') });
+  const points = await tell(make, story, (bot) => check(bot, 'none'));
   assert.ok(points.length >= LEAST_POINTS, `${points.length} points`);
   for (let index = 0; index < points.length; index += STEP) {
-    const bot = await make();
-    (bot as B & Killable).killAt([index]);
-    await told(bot, { story, check: (killed) => check(killed, `${index}: ${points[index]}`) });
-  }
-}
-
-async function told<B extends TestBot>(
-  bot: B,
-  { story, check }: Pick<Crashes<B>, 'story'> & { readonly check: (bot: B) => void | Promise<void> },
-): Promise<readonly string[]> {
-  try {
-    await story(bot);
-    await check(bot);
-    return [...bot.points];
-  } finally {
-    await bot.stop();
+    const killed = async (): Promise<B> => {
+      const bot = await make();
+      (bot as B & Killable).killAt([index]);
+      return bot;
+    };
+    await tell(killed, story, (bot) => check(bot, `${index}: ${points[index]}`));
   }
 }

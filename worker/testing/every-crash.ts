@@ -29,7 +29,8 @@ export async function everyCrash<B extends TestBot>(
   }
 }
 
-async function tell<B extends TestBot>(
+/** Resolves with the points that the story passed, once `check` held. The bot is stopped either way. */
+export async function tell<B extends TestBot>(
   make: () => Promise<B>,
   story: (bot: B) => Promise<void>,
   check: (bot: B) => void | Promise<void>,
