@@ -124,9 +124,7 @@ events.on('test:fail', ({ name, file, details }) => {
     exitCode === undefined
       ? ''
       : ` (exit code ${exitCode}, signal ${signal}; its last words: ${words.get(file ?? '')})`;
-  const why = `${messageOf(cause)}${ended}`
-    .replace(/\s*\n\s*/g, ' | ')
-    .slice(0, 1_500);
+  const why = `${messageOf(cause)}${ended}`.replace(/\s*\n\s*/g, ' | ').slice(0, 1_500);
   failures.push(`${file === undefined ? '' : `${sourceOf(file)}: `}${name}: ${why}`);
 });
 const addTime = ({ file, nesting, details }: TestEnd): void => {
