@@ -45,7 +45,10 @@ export interface HostOptions {
   readonly plugins?: NonNullable<TemporaryProjectOptions['plugins']>;
 }
 
-/** `quiet` knows of no handler that waits for the disk: the first one with a time among its arguments loads a library. */
+/** True while a file is read, written or closed, or a library is loaded. */
+const waitsForDisk = (): boolean => process.getActiveResourcesInfo().some((name) => /^(FSReq|CloseReq)/.test(name));
+
+/** A loader of sources waits in a thread of its own, of which nothing is seen: the first handler with a time among its arguments loads a library. */
 const wordsLoaded = async (): Promise<void> => void (await timesFor([t.when()], { now: START_AT, timezone: 'UTC' }));
 
 interface Test {
@@ -181,11 +184,12 @@ export class EngineHost {
     });
   }
 
-  /** Resolves when nothing happens any more before the clock moves. Handlers that wait for the test do not count. */
+  /** Resolves when nothing happens any more before the clock moves, and nobody waits for the disk. Handlers that wait for the test do not count. */
   async quiet(): Promise<void> {
     for (let turns = 0, commits = -1; turns < QUIET_TURNS && !this.#dead; turns += 1) {
       await new Promise((resolve) => setImmediate(resolve));
-      if (this.commits !== commits || !this.engine.timers.idle || this.#options.isIdle?.() === false) turns = 0;
+      const isBusy = !this.engine.timers.idle || this.#options.isIdle?.() === false || waitsForDisk();
+      if (this.commits !== commits || isBusy) turns = 0;
       commits = this.commits;
     }
   }
