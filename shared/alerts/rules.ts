@@ -248,7 +248,7 @@ export const RULES: readonly Rule[] = [
     labels: [],
     summary: 'no checkpoint was verified for more than eight days',
     description: 'Nobody knows whether a restore would succeed.',
-    remedy: '`svc checkpoint verify`',
+    remedy: '`svc checkpoint list` has the names; `svc checkpoint verify NAME` rehearses a restore of the newest one.',
   },
   {
     name: 'SvcJobsMissed',
