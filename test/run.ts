@@ -124,9 +124,7 @@ events.on('test:fail', ({ name, file, details }) => {
     exitCode === undefined
       ? ''
       : ` (exit code ${exitCode}, signal ${signal}; its last words: ${words.get(file ?? '')})`;
-  const why = `${messageOf(cause)}${ended}`
-    .replace(/\s*\n\s*/g, ' | ')
-    .slice(0, 1_500);
+  const why = `${messageOf(cause)}${ended}`.replace(/\s*\n\s*/g, ' | ').slice(0, 1_500);
   failures.push(`${file === undefined ? '' : `${sourceOf(file)}: `}${name}: ${why}`);
 });
 const addTime = ({ file, nesting, details }: TestEnd): void => {
@@ -158,8 +156,9 @@ function sourceOf(file: string): string {
 }
 
 /** A cause that came from the process of a file is not always an error here, only an object that has its message. */
-const messageOf = (cause: unknown): string =>
-  String((cause as { readonly message?: unknown } | null | undefined)?.message ?? cause);
+function messageOf(cause: unknown): string {
+  return String((cause as { readonly message?: unknown } | null | undefined)?.message ?? cause);
+}
 
 /** Where the time went: seconds by file, the longest first. */
 function slowest(): Record<string, number> {

@@ -96,9 +96,7 @@ export async function writtenProxy(
   await toReady.typed([copy], () => runCommand(copy, { project, folder, kind }));
   await toReady.typed([check], () => runCommand(check, { project, folder, kind }));
   assert.equal(reload, `sudo systemctl reload ${kind}`);
-  await toReady.typed([reload], () =>
-    serveProxy(t, { kind, file: join(folder, 'etc', MAIN_FILES[kind]), folder, port }),
-  );
+  await toReady.typed([reload], () => serveProxy({ kind, file: join(folder, 'etc', MAIN_FILES[kind]), folder, port }));
   return { edge: { port, ca: certificate.ca }, plain: { port: plain }, toReady };
 }
 
