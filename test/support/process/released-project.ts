@@ -103,7 +103,7 @@ export async function releasedProject(
   addTokens(project, Object.keys(secrets));
   const { path } = project;
   const home = mkdtempSync(join(tmpdir(), 'svc-home-')); // npm writes logs there
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  t.after(() => removeLive(home));
   const git = gitIn(path, home);
   cpSync(template(), path, { recursive: true, verbatimSymlinks: true });
   if (root !== undefined) {
