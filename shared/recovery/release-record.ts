@@ -87,7 +87,7 @@ export const releaseRecordSchema = Type.Object(
     tree: orNull(text),
     /** Ingress was paused before the release began, so `observe` leaves it paused. */
     wasPaused: Type.Boolean(),
-    /** Results of the checks, by name: `install`, `doctor`, `build`, `test`, `once`, `migrate`; of `start`, from the stop until ready. */
+    /** Results of the checks, by name: `install`, `build`, `test`, `doctor`, `once`, `migrate`; of `start`, from the stop until ready. */
     results: Type.Record(text, Type.Object({ ok: Type.Boolean(), ms: Type.Integer(), detail: orNull(text) })),
     /** End of the window; null until it runs. */
     windowUntil: orNull(text),

@@ -16,6 +16,7 @@ import { checkAhead } from '../release/check-tree.ts';
 import { finishCut, formerCli, pendingFor, runAs } from '../release/hand-over.ts';
 import { checkImage, isTakenBack, notReadyHint, rollbackImage, startImage } from '../release/image.ts';
 import { ensureFormer, rollback as goBack, removeTrees, rollbackByFormer } from '../release/rollback.ts';
+import { releaseSettings } from '../release/settings.ts';
 import * as steps from '../release/steps.ts';
 import { type SvcCaller, treeOptions } from '../release/svc-call.ts';
 import { failedTree, previousTree } from '../release/tree.ts';
@@ -92,7 +93,7 @@ const start = step(
     options: [{ flags: '--stay', description: 'Does not roll back where the new version does not get ready' }],
   },
   async (of, { context, options }) => {
-    const { readySeconds } = await settings(context);
+    const { readySeconds } = await releaseSettings(context);
     const { record, fault } = await (isImage(of.record) ? startImage : steps.start)(of, readySeconds);
     if (fault === undefined) return record;
     if (isImage(record))
@@ -130,7 +131,7 @@ const accept = step(
 const observe = step(
   'observe',
   { summary: 'Opens ingress: what was parked is handled, the window begins' },
-  async (of, { context }) => steps.observe(of, (await settings(context)).windowHours),
+  async (of, { context }) => steps.observe(of, (await releaseSettings(context)).windowHours),
 );
 
 const finish = step(
@@ -150,7 +151,7 @@ const rollback = step(
   },
   async (of, { context, options }) => {
     if (await takesDataBack(of)) await agreeToLoss(context, of.record, options['yes'] === true);
-    return isImage(of.record) ? rollbackImage(of) : goBack(of, (await settings(context)).readySeconds);
+    return isImage(of.record) ? rollbackImage(of) : goBack(of, (await releaseSettings(context)).readySeconds);
   },
 );
 
@@ -301,12 +302,6 @@ async function agreeToLoss(context: CommandContext, record: ReleaseRecord, yes: 
   const { text } = await import('@clack/prompts');
   if ((await text({ message: `Type ${record.name} to roll it back` })) === record.name) return;
   throw new SvcError('refused', 'nothing was changed', { hint: 'svc release status' });
-}
-
-async function settings({ project, env }: CommandContext) {
-  const { loadConfig } = await import('../../../shared/config/load.ts');
-  const { config } = loadConfig({ project: project(), mode: 'production', environment: env, servesNothing: true });
-  return config.release;
 }
 
 function actorHere(): string {

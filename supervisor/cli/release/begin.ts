@@ -17,16 +17,10 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import { differsFromFiles } from '../connect/running-configuration.ts';
 import { imageHere } from './image-version.ts';
 import { hostNow, isHostRunning } from './owner.ts';
+import { commitOf, isAncestor, type TreeOptions } from './repository.ts';
+import { runningCode } from './running-code.ts';
 import { askSvc, callSvc, failedCall, type SvcCaller, treeOptions } from './svc-call.ts';
-import {
-  changedFiles,
-  commitOf,
-  isAncestor,
-  lockfileOf,
-  presentCommit,
-  type Source,
-  type TreeOptions,
-} from './tree.ts';
+import { hasManifest, lockfileOf, lockfileOfSource, MANIFEST_HINT, type Source, withoutManifest } from './tree.ts';
 
 /** Begins the reason of a pause that a release has made. */
 export const PAUSE_REASON = 'svc release';
@@ -51,8 +45,7 @@ export async function begin(caller: SvcCaller, { say, actor, ...asked }: BeginOp
     });
   const tree = treeOptions(caller);
   const source = await sourceOf(asked, tree);
-  await refuseDowngrade(source, tree);
-  await refuseChanged(source, tree);
+  const commit = await refuseUnfit(source, tree);
   const { owner, isRunning } =
     source.kind === 'image' ? { owner: 'image', isRunning: await isHostRunning(caller) } : await hostNow(caller);
   if (isRunning && (await differsFromFiles(project)) === true) throw otherFiles('svc release begin');
@@ -70,7 +63,7 @@ export async function begin(caller: SvcCaller, { say, actor, ...asked }: BeginOp
     state: 'begun',
     steps: [{ state: 'begun', at: new Date().toISOString(), actor }],
     before: {
-      ...(await versionAt(caller, restorePoint)),
+      ...(await versionAt(caller, restorePoint, commit)),
       ...(source.kind === 'image' ? await imageHere(caller) : {}),
     },
     after: null,
@@ -106,8 +99,15 @@ export async function sourceOf(
       hint: 'svc release begin --help',
     });
   if (image) return { kind: 'image', value: 'a new image' };
-  if (to !== undefined) return { kind: 'commit', value: await commitOf(to, tree) };
+  if (to !== undefined) return commitSource(to, tree);
   return { kind: 'folder', value: folderOf(from ?? '', tree.project) };
+}
+
+/** Refused before ingress is paused. */
+async function commitSource(name: string, tree: TreeOptions): Promise<Source> {
+  const source = { kind: 'commit', value: await commitOf(name, tree) } as const;
+  if (await hasManifest(source, tree)) return source;
+  throw new SvcError('usage', await withoutManifest(source, tree), { hint: MANIFEST_HINT });
 }
 
 function folderOf(given: string, project: string): string {
@@ -124,18 +124,24 @@ function folderOf(given: string, project: string): string {
 export const DOWNGRADE_HINT =
   'svc release rollback, or svc checkpoint restore, take code and data back together; else fix forward';
 
+/** Throws `downgrade_alone` and `refused` for code that may not follow on the code that runs. Returns the commit of that. */
+export async function refuseUnfit(source: Source, tree: TreeOptions): Promise<string | undefined> {
+  const { commit, changed } = await runningCode(tree);
+  await refuseDowngrade(source, commit, tree);
+  refuseChanged(source, changed);
+  return commit;
+}
+
 /** Older code, or older packages, do not fit a state that newer code has written: only a rollback takes both back. */
-async function refuseDowngrade(source: Source, tree: TreeOptions): Promise<void> {
+async function refuseDowngrade(source: Source, present: string | undefined, tree: TreeOptions): Promise<void> {
   const hint = DOWNGRADE_HINT;
   if (source.kind === 'commit') {
-    const present = await presentCommit(tree);
     if (present !== undefined && present !== source.value && (await isAncestor(source.value, present, tree)))
       throw new SvcError('downgrade_alone', `${source.value.slice(0, 12)} is older than the commit that runs`, {
         hint,
       });
   }
-  if (source.kind !== 'folder') return;
-  const lockfile = lockfileOf(source.value);
+  const lockfile = await lockfileOfSource(source, tree);
   const older = listReleases(tree.project).find(
     ({ state, before }) => state === 'finished' && before.lockfile !== null && before.lockfile === lockfile,
   );
@@ -144,9 +150,8 @@ async function refuseDowngrade(source: Source, tree: TreeOptions): Promise<void>
 }
 
 /** What was edited and not committed would vanish with the code that goes. */
-async function refuseChanged(source: Source, tree: TreeOptions): Promise<void> {
+function refuseChanged(source: Source, [first, ...more]: readonly string[]): void {
   if (source.kind !== 'commit') return;
-  const [first, ...more] = await changedFiles(tree);
   if (first === undefined) return;
   const others = more.length === 0 ? '' : ` and ${more.length} more`;
   throw new SvcError('refused', `${first}${others} was changed and is not committed: a release would take it away`, {
@@ -202,11 +207,11 @@ const otherFiles = (then: string): SvcError =>
     hint: `svc runtime restart takes the files in, then ${then}; svc checkpoint create names the files`,
   });
 
-/** What a checkpoint says of the code that runs. */
-async function versionAt(caller: SvcCaller, checkpoint: string): Promise<ReleasedVersion> {
+/** What a checkpoint says of the code that runs. It knows HEAD, which may be another commit than the one that runs. */
+async function versionAt(caller: SvcCaller, checkpoint: string, running: string | undefined): Promise<ReleasedVersion> {
   const { commit, lockfile, config, svc, schema } = await manifestOf(caller, checkpoint);
   return {
-    commit: commit?.id ?? null,
+    commit: commit === null ? null : (running ?? commit.id),
     lockfile: lockfile?.sha256 ?? null,
     configVersion: config.version,
     svc,

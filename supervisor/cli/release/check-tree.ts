@@ -64,6 +64,7 @@ export async function checkTree(
   const next = await makeTree(nextTree(caller.project, name), source, treeOptions(caller));
   await install(caller, { tree: next, log, run });
   await run('test', () => runNpm(caller, { cwd: next, args: ['test', '--if-present'], log }));
+  await run('doctor', () => askDoctor(caller, next, log));
   await run('once', () => tryOnce(caller, next, log));
   await syncCode(next, treeOptions(caller));
   syncFolder(releaseFolder(caller.project, name));
@@ -228,12 +229,40 @@ async function runNpm(
   return lines.find((line) => /npm (error|ERR!)/u.test(line)) ?? lines.at(-1) ?? `npm ended with ${result.exitCode}`;
 }
 
-/** Assembles the new code once, with the variables of the project. It serves nothing and connects to nothing. */
-async function tryOnce(caller: SvcCaller, next: string, log: string): Promise<string | undefined> {
+/** What can be told of code that is not in its place: state, ports, owner and rights are of the project. */
+const DOCTOR_CHECKS = ['node.version', 'node.modules', 'package.svc', 'config.valid', 'plugins.found'];
+
+interface DoctorResult {
+  readonly id: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly fix?: string;
+}
+
+/** The new svc looks at the new code as it would in production. Compiled plugins are there behind the build. */
+async function askDoctor(caller: SvcCaller, next: string, log: string): Promise<string | undefined> {
+  const args = ['doctor', '--only', DOCTOR_CHECKS.join(',')];
+  const { code, json, notes } = await askTree(caller, next, args);
+  const results = Array.isArray(json?.['checks']) ? (json['checks'] as DoctorResult[]) : [];
+  const lines = results.map(({ id, status, reason }) => `${status} ${id}: ${reason}`);
+  appendFileSync(log, `$ svc ${args.join(' ')}\n${[...lines, ...notes].join('\n')}\n`);
+  if (code === 0) return undefined;
+  const failed = results.find(({ status }) => status === 'error');
+  if (failed === undefined) return notes.at(-1) ?? `svc doctor ended with ${code}`;
+  return `${failed.id}: ${failed.reason}${failed.fix === undefined ? '' : `. What mends it: ${failed.fix}`}`;
+}
+
+/** Asks the svc of the new code about that, with the variables of the project. */
+function askTree(caller: SvcCaller, next: string, args: readonly string[]): ReturnType<typeof askSvc> {
   const { env } = projectPaths(caller.project);
   const more = existsSync(env) ? (parseEnv(readFileSync(env, 'utf8')) as Record<string, string>) : {};
+  return askSvc({ ...caller, project: next }, args, { tree: next, more });
+}
+
+/** Assembles the new code once. It serves nothing and connects to nothing. */
+async function tryOnce(caller: SvcCaller, next: string, log: string): Promise<string | undefined> {
   const args = ['runtime', 'start', '--once', '--mode', 'test'];
-  const { code, json, notes } = await askSvc({ ...caller, project: next }, args, { tree: next, more });
+  const { code, json, notes } = await askTree(caller, next, args);
   appendFileSync(log, `$ svc ${args.join(' ')}\n${notes.join('\n')}\n`);
   if (code === 0) return undefined;
   const faults = json?.['faults'];
@@ -241,12 +270,20 @@ async function tryOnce(caller: SvcCaller, next: string, log: string): Promise<st
   return first?.message ?? notes.at(-1) ?? `svc ${args.join(' ')} ended with ${code}`;
 }
 
+/** The state alone: the code in the restore point is that of before, which the new svc need not be able to assemble. */
+export const rehearsalOf = (restorePoint: string): readonly string[] => [
+  'checkpoint',
+  'verify',
+  restorePoint,
+  '--state',
+];
+
 /** The new svc restores the checkpoint aside and migrates it. Returns the fault, and what it says. */
 async function rehearse(
   caller: SvcCaller,
   { next, restorePoint, log }: { readonly next: string; readonly restorePoint: string; readonly log: string },
 ): Promise<{ readonly fault: string | undefined; readonly json: Readonly<Record<string, unknown>> | undefined }> {
-  const args = ['checkpoint', 'verify', restorePoint];
+  const args = rehearsalOf(restorePoint);
   const from = installedCli(next) === undefined ? {} : { tree: next };
   const { code, json, notes } = await askSvc(caller, args, from);
   appendFileSync(log, `$ svc ${args.join(' ')}\n${notes.join('\n')}\n`);

@@ -1,8 +1,9 @@
 // Which image runs a command. An image is known by its lockfile and by the commit that its build noted.
 import { imageCommit } from '../../../shared/recovery/image-commit.ts';
 import type { ReleasedVersion } from '../../../shared/recovery/release-record.ts';
+import { presentCommit } from './repository.ts';
 import { type SvcCaller, treeOptions } from './svc-call.ts';
-import { lockfileOf, presentCommit } from './tree.ts';
+import { lockfileOf } from './tree.ts';
 
 export type ImageVersion = Pick<ReleasedVersion, 'commit' | 'lockfile' | 'image'>;
 

@@ -10,6 +10,7 @@ import { answersFromElsewhere } from '../connect/control-client.ts';
 import { waitForReady } from '../connect/wait-for-ready.ts';
 import { lastRestore } from '../start/worker-entry.ts';
 import { DOWNGRADE_HINT } from './begin.ts';
+import { rehearsalOf } from './check-tree.ts';
 import { imageHere, imageText, isSameImage } from './image-version.ts';
 import { isHostRunning } from './owner.ts';
 import { restoreData } from './rollback.ts';
@@ -28,7 +29,7 @@ export async function checkImage(step: Step): Promise<ReleaseRecord> {
   const startedAt = performance.now();
   await callSvc(caller, ['runtime', 'start', '--once', '--mode', 'test']);
   const assembledAt = performance.now();
-  const { json } = await callSvc(caller, ['checkpoint', 'verify', record.restorePoint]);
+  const { json } = await callSvc(caller, rehearsalOf(record.restorePoint));
   const results = {
     once: { ok: true, ms: Math.round(assembledAt - startedAt), detail: null },
     migrate: { ok: true, ms: Math.round(performance.now() - assembledAt), detail: null },

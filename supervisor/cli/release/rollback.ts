@@ -12,9 +12,10 @@ import { readRestorePlan, refuseUnmovable, restore, type switchCode } from '../s
 import { isPausedByOthers } from './begin.ts';
 import { makeFormer } from './check-tree.ts';
 import { hostNow, startHost, stopHost } from './owner.ts';
+import { moveHead } from './repository.ts';
 import { removeReplaced, reopen, type Step, stored } from './steps.ts';
 import { callSvc, type SvcCaller, treeOptions } from './svc-call.ts';
-import { failedTree, moveHead, nextTree, previousTree } from './tree.ts';
+import { failedTree, nextTree, previousTree } from './tree.ts';
 import { stayingEntries } from './untracked.ts';
 
 /**
@@ -89,7 +90,7 @@ async function goBack(
     say(`code and data are those of ${restorePoint} again`);
     return known === undefined ? {} : { rollback: known };
   }
-  const staying = await stayingEntries({ name, comes: previous }, treeOptions(caller));
+  const staying = await stayingEntries({ ...record, comes: previous }, treeOptions(caller));
   const code = { project, environment: caller.context.env, name, aside: failed, comes: previous, staying };
   await refuseUnmovable(code);
   await readRestorePlan(planOf(caller, record)); // refused while the host still serves

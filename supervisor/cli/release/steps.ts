@@ -14,8 +14,9 @@ import { isPausedByOthers } from './begin.ts';
 import { checkRestorePoint, checkTree, isChecked, takeAhead } from './check-tree.ts';
 import { maskFor } from './masked.ts';
 import { startHost, stopHost } from './owner.ts';
+import { moveHead } from './repository.ts';
 import { askSvc, callSvc, failedCall, type SvcCaller, treeOptions } from './svc-call.ts';
-import { moveHead, nextTree, previousTree, takePresentConfig } from './tree.ts';
+import { nextTree, previousTree, takePresentConfig } from './tree.ts';
 import { noteCame, removeTree, stayingEntries } from './untracked.ts';
 
 const HOUR_MS = 3_600_000;
@@ -79,7 +80,7 @@ export async function start(step: Step, readySeconds: number): Promise<Started> 
     name,
     aside: previous,
     comes: next,
-    staying: isSwitched ? [] : await stayingEntries({ name, comes: next }, treeOptions(caller)),
+    staying: isSwitched ? [] : await stayingEntries({ ...record, comes: next }, treeOptions(caller)),
   };
   if (!isSwitched) {
     await refuseOpenIngress(caller);

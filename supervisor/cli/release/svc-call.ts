@@ -5,7 +5,8 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import type { CommandContext } from '../command.ts';
 import { commandLine } from '../start/worker-entry.ts';
 import { maskedDocument, maskFor } from './masked.ts';
-import { installedCli, type TreeOptions } from './tree.ts';
+import type { TreeOptions } from './repository.ts';
+import { installedCli } from './tree.ts';
 
 /** Its texts hold no secret of the project. */
 export interface SvcAnswer {

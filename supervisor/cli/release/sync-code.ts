@@ -1,7 +1,7 @@
 // Puts a tree of code on the disk. What git, npm and a build have written lies in the page cache for half a minute, and an exchange renames it within a
 // second: after a power cut the new names would hold empty files.
 import { syncTree } from '../../../shared/files/move-across.ts';
-import type { TreeOptions } from './tree.ts';
+import type { TreeOptions } from './repository.ts';
 
 /** Returns once every file and every name below the folder is on the disk. */
 export async function syncCode(folder: string, options: Pick<TreeOptions, 'env' | 'signal'>): Promise<void> {

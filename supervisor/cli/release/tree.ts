@@ -12,15 +12,19 @@ import {
   rmSync,
   type Stats,
 } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { join, relative } from 'node:path';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
 import { syncTree } from '../../../shared/files/move-across.ts';
 import { CONFIG_FILE, STAYING } from '../../../shared/files/paths.ts';
 import { type ReleaseRecord, releaseFolder } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
+import { folderInRepository, git, type TreeOptions, withIndexOf } from './repository.ts';
 
 export const MODULES = 'node_modules';
 const LOCKFILE = 'package-lock.json';
+const MANIFEST = 'package.json';
+/** What npm has installed, written by npm itself. */
+const INSTALLED = join(MODULES, '.package-lock.json');
 
 export type Source = ReleaseRecord['source'];
 
@@ -30,33 +34,10 @@ export const previousTree = (project: string, name: string): string => join(rele
 /** Where a rollback moves the new code to, until it is removed. */
 export const failedTree = (project: string, name: string): string => join(releaseFolder(project, name), 'failed');
 
-export interface TreeOptions {
-  readonly project: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly signal: AbortSignal;
-}
-
-/** The commit that a name stands for, in full. Throws `usage` where git does not know it. */
-export async function commitOf(name: string, options: TreeOptions): Promise<string> {
-  const { stdout, failed, stderr } = await git(options, ['rev-parse', '--verify', '--quiet', `${name}^{commit}`]);
-  if (!failed && /^[0-9a-f]{40,64}$/u.test(stdout)) return stdout;
-  throw new SvcError('usage', `git knows no commit ${name} here${stderr === '' ? '' : `: ${stderr}`}`, {
-    hint: 'git fetch brings commits of others; `svc release begin --from FOLDER` takes a folder',
-  });
-}
-
-/** The commit that is checked out; undefined outside a repository. */
-export async function presentCommit(options: TreeOptions): Promise<string | undefined> {
-  const { stdout, failed } = await git(options, ['rev-parse', '--verify', '--quiet', 'HEAD']);
-  return failed || stdout === '' ? undefined : stdout;
-}
-
-/** Whether `older` is an ancestor of `newer`, or the same. */
-export async function isAncestor(older: string, newer: string, options: TreeOptions): Promise<boolean> {
-  return !(await git(options, ['merge-base', '--is-ancestor', older, newer])).failed;
-}
-
-/** Makes the tree anew. It appears under its name once it is whole. The packages are not installed yet. */
+/**
+ * Makes the tree anew. It appears under its name once it is whole. The packages are not installed yet. Throws `refused` for code without a
+ * package.json: npm would walk up from it, and work on the project that serves.
+ */
 export async function makeTree(target: string, source: Source, options: TreeOptions): Promise<string> {
   const { project } = options;
   const part = `${target}.part`;
@@ -65,29 +46,45 @@ export async function makeTree(target: string, source: Source, options: TreeOpti
   mkdirSync(part, { recursive: true, mode: 0o700 });
   if (source.kind === 'commit') await checkOut(source.value, part, options);
   else copyFolder(source.value, part);
+  if (!existsSync(join(part, MANIFEST))) {
+    rmSync(part, { recursive: true, force: true });
+    throw new SvcError('refused', await withoutManifest(source, options), { hint: MANIFEST_HINT });
+  }
   // A configuration that is not part of the code stays as it is.
   if (!existsSync(join(part, CONFIG_FILE))) cpSync(join(project, CONFIG_FILE), join(part, CONFIG_FILE));
   renameSync(part, target);
   return target;
 }
 
-/** The files of a commit, by an index of its own: neither HEAD nor the index of the project changes. */
+export const MANIFEST_HINT =
+  'add package.json, and package-lock.json beside it, to the new code; then run the command again';
+
+/** Says where package.json was looked for. */
+export async function withoutManifest({ kind, value }: Source, options: TreeOptions): Promise<string> {
+  const below = kind === 'commit' ? await folderInRepository(options) : '';
+  const where = kind === 'commit' ? `commit ${value.slice(0, 12)}${below === '' ? '' : `, in ${below}`}` : value;
+  return `there is no ${MANIFEST} in ${where}: without it npm would install into the project that serves`;
+}
+
+/** The files of a commit. git writes each with its whole path in the repository; those of a project below its root are moved up. */
 async function checkOut(commit: string, target: string, options: TreeOptions): Promise<void> {
-  const { stdout: below } = await git(options, ['rev-parse', '--show-prefix']);
-  const index = `${target}.index`;
-  const env = { ...options.env, GIT_INDEX_FILE: index };
-  try {
-    const tree = below === '' ? commit : `${commit}:${below}`;
-    for (const args of [
-      ['read-tree', tree],
-      ['checkout-index', '--all', `--prefix=${target}/`],
-    ]) {
-      const { failed, stderr } = await git({ ...options, env }, args);
-      if (failed) throw new SvcError('refused', `git ${args[0]} failed: ${stderr}`, { hint: 'nothing was changed' });
-    }
-  } finally {
-    rmSync(index, { force: true });
-  }
+  const below = await folderInRepository(options);
+  const whole = below === '' ? target : join(target, '.git'); // no commit has a file of this name
+  const done = await withIndexOf({ commit, file: `${target}.index` }, options, (of) =>
+    git(of, ['checkout-index', '--all', `--prefix=${whole}/`]),
+  );
+  if (done === undefined || done.failed)
+    throw new SvcError(
+      'refused',
+      `git cannot write the files of ${commit}: ${done?.stderr ?? 'it has no such commit'}`,
+      {
+        hint: `nothing was changed; git fsck, and git ls-tree ${commit.slice(0, 12)}, say more`,
+      },
+    );
+  if (below === '') return;
+  const from = join(whole, below);
+  for (const entry of existsSync(from) ? readdirSync(from) : []) renameSync(join(from, entry), join(target, entry));
+  rmSync(whole, { recursive: true, force: true });
 }
 
 function copyFolder(from: string, target: string): void {
@@ -102,8 +99,8 @@ function copyFolder(from: string, target: string): void {
 }
 
 /**
- * SHA-256 over paths and contents, without installed packages: it tells whether a tree still is the one that was checked. A configuration that comes
- * from the project is no part of it: it is taken anew at the exchange.
+ * SHA-256 over paths and contents: it tells whether a tree still is the one that was checked. Of installed packages it has what npm noted of them, and
+ * their names. A configuration that comes from the project is no part of it: it is taken anew at the exchange.
  */
 export async function hashOfTree(folder: string, source: Source, options: TreeOptions): Promise<string> {
   const left = (await hasConfig(source, options)) ? undefined : join(folder, CONFIG_FILE);
@@ -114,7 +111,20 @@ export async function hashOfTree(folder: string, source: Source, options: TreeOp
     const content = isLink ? readlinkSync(path) : readFileSync(path);
     hash.update(`${relative(folder, path)}\0${content.length}\0`).update(content);
   }
+  hash.update(packageNames(join(folder, MODULES)).join('\0'));
+  if (existsSync(join(folder, INSTALLED))) hash.update(readFileSync(join(folder, INSTALLED)));
   return hash.digest('hex');
+}
+
+/** Tools keep their caches under names with a dot. */
+function packageNames(modules: string): readonly string[] {
+  if (!existsSync(modules)) return [];
+  return readdirSync(modules)
+    .filter((name) => !name.startsWith('.'))
+    .flatMap((name) =>
+      name.startsWith('@') ? readdirSync(join(modules, name)).map((one) => `${name}/${one}`) : [name],
+    )
+    .sort();
 }
 
 /** Files and links below a folder, without installed packages. */
@@ -163,22 +173,28 @@ export function lockfileOf(folder: string): string | null {
   return existsSync(file) ? createHash('sha256').update(readFileSync(file)).digest('hex') : null;
 }
 
+/** The same of new code that is not there yet. Null for an image too: its own container knows it. */
+export async function lockfileOfSource({ kind, value }: Source, options: TreeOptions): Promise<string | null> {
+  if (kind !== 'commit') return kind === 'folder' ? lockfileOf(value) : null;
+  const { stdout, failed } = await git(options, ['cat-file', '--filters', `${value}:./${LOCKFILE}`], { isWhole: true });
+  return failed ? null : createHash('sha256').update(stdout).digest('hex');
+}
+
 /** The command line of the svc that is installed in a tree; undefined where none is. */
 export function installedCli(folder: string): string | undefined {
   const cli = join(folder, MODULES, 'svc', 'dist', 'cli.js');
   return existsSync(cli) ? cli : undefined;
 }
 
-/** Files that git tracks and that were changed since the last commit. */
-export async function changedFiles(options: TreeOptions): Promise<readonly string[]> {
-  const { stdout, failed } = await git(options, ['status', '--porcelain', '--untracked-files=no', '.']);
-  return failed || stdout === '' ? [] : stdout.split('\n').map((line) => line.slice(3));
-}
-
-const hasConfig = async ({ kind, value }: Source, options: TreeOptions): Promise<boolean> =>
+const hasFile = async (name: string, { kind, value }: Source, options: TreeOptions): Promise<boolean> =>
   kind === 'commit'
-    ? !(await git(options, ['cat-file', '-e', `${value}:./${CONFIG_FILE}`])).failed
-    : existsSync(join(value, CONFIG_FILE));
+    ? !(await git(options, ['cat-file', '-e', `${value}:./${name}`])).failed
+    : existsSync(join(value, name));
+
+const hasConfig = (source: Source, options: TreeOptions): Promise<boolean> => hasFile(CONFIG_FILE, source, options);
+
+export const hasManifest = (source: Source, options: TreeOptions): Promise<boolean> =>
+  hasFile(MANIFEST, source, options);
 
 /** A configuration that the source does not have is that of the project, as it is now. It is on the disk then. */
 export async function takePresentConfig(next: string, source: Source, options: TreeOptions): Promise<void> {
@@ -186,33 +202,4 @@ export async function takePresentConfig(next: string, source: Source, options: T
   cpSync(join(options.project, CONFIG_FILE), join(next, CONFIG_FILE));
   syncTree(join(next, CONFIG_FILE));
   syncFolder(next);
-}
-
-/** Lets HEAD and the index follow the code that was switched. Only where the project is the root of its repository. */
-export async function moveHead(commit: string, options: TreeOptions): Promise<string | undefined> {
-  const root = await git(options, ['rev-parse', '--show-toplevel']);
-  if (root.failed || resolve(root.stdout) !== resolve(options.project))
-    return 'the repository begins above the project: git still shows the former commit';
-  for (const args of [
-    ['update-ref', '--no-deref', '-m', 'svc release', 'HEAD', commit],
-    ['read-tree', commit],
-  ]) {
-    const { failed, stderr } = await git(options, args);
-    if (failed) return `git ${args[0]} failed: ${stderr}`;
-  }
-  return undefined;
-}
-
-/** `input`: its standard input. */
-export async function git({ project, env, signal }: TreeOptions, args: readonly string[], input?: string) {
-  const { execa } = await import('execa');
-  const { stdout, stderr, failed } = await execa('git', args, {
-    cwd: project,
-    env,
-    extendEnv: false,
-    reject: false,
-    cancelSignal: signal,
-    ...(input === undefined ? { stdin: 'ignore' } : { input }),
-  });
-  return { stdout: String(stdout ?? ''), stderr: String(stderr ?? '').split('\n', 1)[0] ?? '', failed };
 }

@@ -1,14 +1,16 @@
 // Files among the code that are of no version: notes, local settings, what a bot has written beside its plugin. A release deletes none of them.
 //
 //   UNTRACKED-1  With git: an entry, at any depth, that git does not track and that did not come with the release stays at its path, unless the other
-//                code has something there. Without git nobody can tell, and all of it moves with the code.
+//                code has something there. Without git nobody can tell, and all of it moves with the code. Below the root of a repository the index
+//                does not follow releases, so the commit of before the release tells what is tracked.
 //   UNTRACKED-2  Where code is removed that was replaced, files are kept that git neither tracks nor ignores; without git those that the project lacks.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { stableJson, writeFileAtomic } from '../../../shared/files/atomic-file.ts';
 import { CONFIG_FILE, STAYING } from '../../../shared/files/paths.ts';
 import { type ReleaseRecord, releaseFolder } from '../../../shared/recovery/release-record.ts';
-import { entryAt, failedTree, filesBelow, git, isSame, MODULES, type TreeOptions } from './tree.ts';
+import { folderInRepository, git, type TreeOptions, withIndexOf } from './repository.ts';
+import { entryAt, failedTree, filesBelow, isSame, MODULES } from './tree.ts';
 
 const cameFile = (project: string, name: string): string => join(releaseFolder(project, name), 'files.json');
 
@@ -24,10 +26,10 @@ function cameWith(project: string, name: string): readonly string[] {
 
 /** UNTRACKED-1: relative paths. A folder stands for all that is in it. */
 export async function stayingEntries(
-  { name, comes }: { readonly name: string; readonly comes: string },
+  { name, comes, before }: Pick<ReleaseRecord, 'name' | 'before'> & { readonly comes: string },
   options: TreeOptions,
 ): Promise<readonly string[]> {
-  const { stdout, failed } = await git(options, ['ls-files', '-z', '--others', '--directory', `--exclude=${MODULES}`]);
+  const { stdout, failed } = await untrackedFiles({ name, before }, options);
   if (failed) return [];
   const came = cameWith(options.project, name);
   return stdout
@@ -36,6 +38,17 @@ export async function stayingEntries(
     .filter((path) => path !== '' && !STAYING.has(path.split(sep, 1)[0] ?? ''))
     .filter((path) => !came.some((file) => file === path || file.startsWith(`${path}${sep}`)))
     .filter((path) => isFree(comes, path));
+}
+
+async function untrackedFiles(
+  { name, before: { commit } }: Pick<ReleaseRecord, 'name' | 'before'>,
+  options: TreeOptions,
+): ReturnType<typeof git> {
+  const list = (of: TreeOptions) => git(of, ['ls-files', '-z', '--others', '--directory', `--exclude=${MODULES}`]);
+  const isBelowRoot = (await folderInRepository(options)) !== '';
+  const file = join(releaseFolder(options.project, name), 'before.index');
+  const told = isBelowRoot && commit !== null ? await withIndexOf({ commit, file }, options, list) : undefined;
+  return told ?? list(options);
 }
 
 /** Whether the path can be made in the tree. */
@@ -75,7 +88,7 @@ async function strayFiles(
     .map((path) => relative(tree, path))
     .filter((path) => !code.has(path) && !isSame(join(tree, path), join(project, path)));
   if (tracked === undefined) return others.filter((path) => entryAt(join(project, path)) === undefined);
-  const { stdout } = await git(options, ['check-ignore', '-z', '--stdin'], others.join('\0'));
+  const { stdout } = await git(options, ['check-ignore', '-z', '--stdin'], { input: others.join('\0') });
   const ignored = new Set(stdout.split('\0'));
   return others.filter((path) => !ignored.has(path));
 }

@@ -45,7 +45,7 @@ function exchanged(t: TestContext, { withGit }: { readonly withGit: boolean }) {
   const record = { ...rest, before: { ...before, commit } };
   const options = { project: path, env: { PATH: process.env['PATH'], HOME: path }, signal: t.signal };
   const move = async (comes: string, aside: string): Promise<void> => {
-    const staying = await stayingEntries({ name: 'r1', comes }, options);
+    const staying = await stayingEntries({ name: 'r1', comes, before: record.before }, options);
     switchCode({ project: path, environment: {}, name: 'r1', aside, comes, staying });
   };
   return {

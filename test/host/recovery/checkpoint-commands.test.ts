@@ -1,13 +1,14 @@
 // `svc checkpoint verify`, `export` and `import` as an operator types them, without a host.
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { readVerification, type Verification } from '../../../shared/recovery/stored-checkpoints.ts';
 import { commands as archives } from '../../../supervisor/cli/commands/checkpoint/archive.ts';
 import { command as verify } from '../../../supervisor/cli/commands/checkpoint/verify.ts';
 import { parseCommand } from '../../../supervisor/cli/program.ts';
 import { commandContext, runCommand } from '../../support/commands/command-context.ts';
-import { partFile, workroomWithCheckpoint } from '../../support/recovery/workroom-state.ts';
+import { partFile, rehash, workroomWithCheckpoint } from '../../support/recovery/workroom-state.ts';
 import { type TemporaryProject, temporaryProject } from '../../support/temporary-project.ts';
 
 const [exportIt = verify, importIt = verify] = archives;
@@ -32,6 +33,27 @@ describe('svc checkpoint verify', () => {
     assert.equal(bad.code, 1);
     assert.match(bad.text, /^c1 cannot be relied on:\n {2}jobs\.json: has 2 bytes.*Restore another checkpoint\.$/);
     assert.match(bad.notes, /No other checkpoint was verified/);
+  });
+});
+
+describe('svc checkpoint verify of the state alone', () => {
+  it('asks nothing of code that this svc does not understand, and keeps no result', async (t) => {
+    const project = await withCheckpoint(t);
+    appendFileSync(partFile(project.path, 'c1', 'project/svc.config.yml'), '\nkeyOfBefore: 1\n');
+    rehash(project.path, 'c1');
+
+    const alone = await runCommand(verify, ['c1', '--state'], inProject(project));
+    const kept = readVerification(project.path, 'c1');
+    const whole = await texts(verify, ['c1'], project);
+    writeFileSync(partFile(project.path, 'c1', 'jobs.json'), '{}');
+    rehash(project.path, 'c1');
+    const wrong = await texts(verify, ['c1', '--state'], project);
+
+    const { level, schema, faults } = alone.document as Verification;
+    assert.deepEqual([alone.code, level, typeof schema, faults], [0, 'rehearsed', 'number', []]);
+    assert.equal(kept, undefined);
+    assert.match(whole.text, /project\/svc\.config\.yml: .* is not a key here/);
+    assert.match(wrong.text, /^c1 cannot be relied on:\n {2}jobs\.json: /);
   });
 });
 

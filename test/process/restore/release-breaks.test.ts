@@ -195,7 +195,15 @@ describe('a release whose schema breaks', { timeout: 900_000 }, () => {
     assert.ok(before.svc !== null && before.svc === after?.svc);
     assert.ok(before.configVersion !== null && before.configVersion === after?.configVersion);
     assert.notEqual(before.lockfile, after?.lockfile);
-    assert.deepEqual(Object.keys(results).toSorted(), ['build', 'install', 'migrate', 'once', 'start', 'test']);
+    assert.deepEqual(Object.keys(results).toSorted(), [
+      'build',
+      'doctor',
+      'install',
+      'migrate',
+      'once',
+      'start',
+      'test',
+    ]);
     assert.ok(Object.values(results).every(({ ok }) => ok));
     assert.equal(verdict?.verdict, 'bad');
     assert.deepEqual([rollback?.replaced, rollback?.lost?.jobs, rollback?.unreadable], ['s1', 1, null]);

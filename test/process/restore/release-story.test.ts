@@ -68,7 +68,15 @@ describe('a release', { timeout: 900_000 }, () => {
       ['begun', 'checked', 'started', 'accepted', 'observing', 'rolled_back'],
     );
     assert.equal(before?.commit, commits.a);
-    assert.deepEqual(Object.keys(results ?? {}).sort(), ['build', 'install', 'migrate', 'once', 'start', 'test']);
+    assert.deepEqual(Object.keys(results ?? {}).sort(), [
+      'build',
+      'doctor',
+      'install',
+      'migrate',
+      'once',
+      'start',
+      'test',
+    ]);
     assert.equal(verdict?.verdict, 'unclear');
     const acceptance = JSON.parse(project.read('.svc/releases/r1/acceptance.json')) as Acceptance;
     assert.deepEqual(
@@ -83,17 +91,25 @@ describe('a release', { timeout: 900_000 }, () => {
     ]);
   });
 
-  it('takes a version that does not get ready back by itself, and loses nothing', async (t) => {
+  it('leaves a version that does not get ready where it shall stay, else takes it back by itself, and loses nothing', async (t) => {
     const broken = plugin('B', "if (process.argv.every((word) => word !== '--once')) throw new Error('not today');");
     const shop = await releasedProject(t, { b: broken });
-    const { url, commits, git } = shop;
+    const { project, url, commits, git } = shop;
     await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
     await done(shop, 'release', 'begin', '--to', commits.b);
     await done(shop, 'release', 'check');
     await putJob(shop, 'tea');
 
+    const stays = await shop.svc('release', 'start', '--stay');
+    assert.equal(stays.code, 1);
+    assert.match(stays.stderr, /the new version did not get ready: .*not today/);
+    assert.match(stays.stderr, /svc release start tries again, svc release rollback goes back/);
+    assert.equal(record(shop)?.state, 'checked');
+    assert.match(project.read('book.mjs'), /'B '/);
+
     const { code, stdout, stderr } = await shop.svc('release', 'start');
     assert.equal(code, 1);
+    assert.match(project.read('book.mjs'), /'A '/);
     assert.match(stderr, /r1 was rolled back: the new version did not get ready/);
     assert.match(stdout, /^taken back with the version: .*1 job changed; it lies in \.svc\/replaced\/s1$/m);
     assert.equal(record(shop)?.rollback?.lost?.jobs, 1);

@@ -1,5 +1,4 @@
 // A project in git whose svc is a package of its own, so that npm installs it and a release exchanges it: two versions of its code, A and B.
-import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -7,16 +6,18 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { parse, stringify } from 'yaml';
 import { removeLive } from '../disk/remove-live.ts';
+import { commitAll, gitIn, runIn } from '../git-repository.ts';
 import { type Ended, portProject, startProgram } from '../svc-command.ts';
 import type { Cleanup, TemporaryProject } from '../temporary-project.ts';
 
@@ -77,12 +78,15 @@ export interface ReleasedOptions {
   readonly scripts?: Readonly<Record<string, string>>;
   /** Secrets of the host by variable: each is a token of its own. */
   readonly secrets?: Readonly<Record<string, string>>;
+  /** The project lies in a folder of its repository, beside `other/`. */
+  readonly isBelowRoot?: boolean;
 }
 
 export async function releasedProject(
   t: Cleanup,
-  { b, breaksSchema = false, scripts = {}, secrets = {} }: ReleasedOptions,
+  { b, breaksSchema = false, scripts = {}, secrets = {}, isBelowRoot = false }: ReleasedOptions,
 ): Promise<ReleasedProject> {
+  const root = isBelowRoot ? mkdtempSync(join(tmpdir(), 'svc-repository-')) : undefined;
   const { url, ...project } = await portProject(t, {
     keys: {
       plugins: {
@@ -93,14 +97,21 @@ export async function releasedProject(
       release: { readySeconds: 60 },
     },
     env: { SHOP_SECRET: SECRET, ...secrets },
+    ...(root === undefined ? {} : { prefix: join(basename(root), 'shop-') }),
   });
+  if (root !== undefined) t.after(() => removeLive(root));
   addTokens(project, Object.keys(secrets));
   const { path } = project;
   const home = mkdtempSync(join(tmpdir(), 'svc-home-')); // npm writes logs there
   t.after(() => removeLive(home));
   const git = gitIn(path, home);
   cpSync(template(), path, { recursive: true, verbatimSymlinks: true });
-  const first = commit(git, 'A');
+  if (root !== undefined) {
+    renameSync(join(path, '.git'), join(root, '.git'));
+    mkdirSync(join(root, 'other'));
+    writeFileSync(join(root, 'other', 'main.js'), 'of another project\n');
+  }
+  const first = commitAll(git, 'A');
   // As npm would write it: B has the packages of A.
   for (const name of ['package.json', 'package-lock.json'])
     project.write(name, project.read(name).replaceAll('"version": "1.0.0"', '"version": "2.0.0"'));
@@ -108,7 +119,7 @@ export async function releasedProject(
   if (breaksSchema) addBreakingMigration(join(path, 'vendor', 'svc', 'dist'));
   const described = JSON.parse(project.read('package.json')) as object;
   project.write('package.json', `${JSON.stringify({ ...described, scripts }, null, 2)}\n`);
-  const second = commit(git, 'B');
+  const second = commitAll(git, 'B');
   git('checkout', '-q', first);
   const webhook = new Webhook(SECRET);
   return {
@@ -141,38 +152,6 @@ function addTokens(project: TemporaryProject, variables: readonly string[]): voi
   if (tokens.length > 0) project.write('svc.config.yml', stringify({ ...config, http: { ...config.http, tokens } }));
 }
 
-type Git = (...args: readonly string[]) => string;
-
-const environment = (home: string): NodeJS.ProcessEnv => ({
-  PATH: process.env['PATH'],
-  HOME: home,
-  GIT_CONFIG_NOSYSTEM: '1',
-  npm_config_update_notifier: 'false',
-});
-
-const run = (
-  program: string,
-  args: readonly string[],
-  { cwd, home }: { readonly cwd: string; readonly home: string },
-) =>
-  execFileSync(program, args, {
-    cwd,
-    env: environment(home),
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  }).trim();
-
-const gitIn =
-  (cwd: string, home: string): Git =>
-  (...args) =>
-    run('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], { cwd, home });
-
-function commit(git: Git, text: string): string {
-  git('add', '-A');
-  git('commit', '-q', '-m', text);
-  return git('rev-parse', 'HEAD');
-}
-
 let made: string | undefined;
 
 /** A with what npm installs, in git, but for the configuration, which is of one project: made once a process, copied for each test. */
@@ -190,10 +169,10 @@ function template(): string {
   );
   write('.gitignore', '.compile-cache/\n/node_modules/\n/.svc/\n/data/\n.env\n');
   write('book.mjs', plugin('A'));
-  run('npm', ['install', '--offline', '--no-audit', '--no-fund'], { cwd, home });
+  runIn('npm', ['install', '--offline', '--no-audit', '--no-fund'], { cwd, home });
   const git = gitIn(cwd, home);
   git('init', '-q', '-b', 'main');
-  commit(git, 'packages');
+  commitAll(git, 'packages');
   made = cwd;
   return cwd;
 }

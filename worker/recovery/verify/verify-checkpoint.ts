@@ -1,7 +1,8 @@
 // Verifies a checkpoint: the hashes of its parts, then a restore that is carried out beside the project and thrown away.
 //
 //   VERIFY-1  Nothing of the project but the result changes, and nothing connects: the host is assembled in test mode.
-//   VERIFY-2  The result is written once, whole. A kill leaves the former result, and a folder that the next verification removes.
+//   VERIFY-2  The result is written once, whole. A kill leaves the former result, and a folder that the next verification removes. A verification of the
+//             state alone writes none: it asks whether this svc can take the state over, and proves no restore.
 //   VERIFY-3  Hashes that are right take no rehearsal of the same bytes away, neither a good one nor its fault. Hashes that are wrong do.
 import { constants, copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -28,6 +29,8 @@ export interface VerifyCheckpointOptions {
   readonly name: string;
   /** Hashes alone. */
   readonly quick?: boolean;
+  /** The state alone: the project in it is not assembled. For an svc that is not the one of that project. */
+  readonly stateOnly?: boolean;
   /** Names the step that begins. */
   readonly onStep?: ((step: string) => void) | undefined;
 }
@@ -64,7 +67,7 @@ export async function verifyCheckpoint(
     ...(found.manifest === undefined ? {} : { manifest: found.manifest }),
     faults: found.faults.map(({ part, message, remedy }) => `${part}: ${message}. ${sentence(remedy)}`),
   };
-  if (!isOutdone(result, readVerification(project, name)))
+  if (options.stateOnly !== true && !isOutdone(result, readVerification(project, name)))
     writeFileAtomic(verificationFile(project, name), stableJson(result));
   return { name, ...result, ...(result.ok ? {} : { instead: insteadOf(project, name) }) };
 }
@@ -117,6 +120,7 @@ async function look(folder: string, options: VerifyCheckpointOptions, deps: Veri
     });
     onStep('jobs');
     const ofJobs = await jobsFaults(rehearsal.path, manifest);
+    if (options.stateOnly === true) return { level: 'rehearsed', faults: [...ofDatabase, ...ofJobs], ...of };
     onStep('assembly');
     const ofProject = await projectFaults({ ...options, manifest, at: rehearsal.path }, deps);
     return { level: 'rehearsed', faults: [...ofDatabase, ...ofJobs, ...ofProject], ...of };

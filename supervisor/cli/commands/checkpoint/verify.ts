@@ -11,7 +11,13 @@ export const command: Command = {
   verb: 'verify',
   args: '<name>',
   summary: 'Proves that a checkpoint can be restored; needs no host. Exit 1 with each fault',
-  options: [{ flags: '--quick', description: 'Hashes alone: the level is "checked", not "rehearsed"' }],
+  options: [
+    { flags: '--quick', description: 'Hashes alone: the level is "checked", not "rehearsed"' },
+    {
+      flags: '--state',
+      description: 'Without the code in it, as a release asks of another svc; the result is not kept',
+    },
+  ],
   examples: ['svc checkpoint verify c12', 'svc checkpoint verify c12 --quick --json'],
   async run(context, [given], options) {
     const { print, json, env, project } = context;
@@ -24,6 +30,7 @@ export const command: Command = {
       environment: env,
       name,
       quick: options['quick'] === true,
+      stateOnly: options['state'] === true,
       onStep: (step) => line.show(`${name}: ${step}`),
     }).finally(() => line.end());
     if (json) print.json(result);
