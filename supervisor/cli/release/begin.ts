@@ -15,8 +15,9 @@ import {
 } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { imageHere } from './image-version.ts';
-import { hostNow } from './owner.ts';
-import { askSvc, callSvc, failedCall, type SvcCaller, treeOptions } from './svc-call.ts';
+import { keeperOf } from './owner.ts';
+import { pauseForRelease, QUIET, STAYS_PAUSED } from './pause.ts';
+import { callSvc, type SvcCaller, treeOptions } from './svc-call.ts';
 import {
   changedFiles,
   commitOf,
@@ -26,11 +27,6 @@ import {
   type Source,
   type TreeOptions,
 } from './tree.ts';
-
-/** Begins the reason of a pause that a release has made. */
-export const PAUSE_REASON = 'svc release';
-const QUIET = '60s';
-const STAYS_PAUSED = 'ingress stays paused: svc release begin goes on, svc ingress resume opens it without a release';
 
 export interface BeginOptions {
   readonly to: string | undefined;
@@ -52,11 +48,11 @@ export async function begin(caller: SvcCaller, { say, actor, ...asked }: BeginOp
   const source = await sourceOf(asked, tree);
   await refuseDowngrade(source, tree);
   await refuseChanged(source, tree);
-  const { owner } = source.kind === 'image' ? { owner: 'image' } : await hostNow(caller);
+  const keeper = source.kind === 'image' ? { owner: 'image' } : await keeperOf(caller);
   say(`ingress is paused: what comes in is stored and waits. Waiting up to ${QUIET} until nothing runs`);
-  const wasPaused = await pause(caller);
+  const operatorPause = await pauseForRelease(caller);
   const restorePoint = await makeRestorePoint(caller, source).catch((error: unknown) => {
-    say(wasPaused ? 'ingress stays paused, as it was before' : STAYS_PAUSED);
+    say(operatorPause !== undefined ? 'ingress stays paused, as it was before' : STAYS_PAUSED);
     throw error;
   });
   say(`restore point ${restorePoint} is made and checked`);
@@ -72,9 +68,10 @@ export async function begin(caller: SvcCaller, { say, actor, ...asked }: BeginOp
     },
     after: null,
     restorePoint,
-    owner,
+    ...keeper,
     tree: null,
-    wasPaused,
+    wasPaused: operatorPause !== undefined,
+    ...(operatorPause === undefined ? {} : { operatorPause }),
     results: {},
     windowUntil: null,
     verdict: null,
@@ -144,33 +141,6 @@ async function refuseChanged(source: Source, tree: TreeOptions): Promise<void> {
   const others = more.length === 0 ? '' : ` and ${more.length} more`;
   throw new SvcError('refused', `${first}${others} was changed and is not committed: a release would take it away`, {
     hint: 'commit it, or take it back: git status',
-  });
-}
-
-/** Whether ingress is paused by somebody else than a release or a restore. */
-export async function isPausedByOthers(caller: SvcCaller, tree?: string): Promise<boolean> {
-  const { json } = await askSvc(caller, ['ingress', 'status'], tree === undefined ? {} : { tree });
-  return json?.['state'] === 'paused' && !isOurs(json);
-}
-
-const isOurs = (ingress: Readonly<Record<string, unknown>> | undefined): boolean =>
-  String(ingress?.['reason'] ?? '').startsWith(PAUSE_REASON) || ingress?.['by'] === 'restore';
-
-/** Returns whether ingress was paused by somebody else before: then it stays as they have set it. */
-async function pause(caller: SvcCaller): Promise<boolean> {
-  const { json } = await askSvc(caller, ['ingress', 'status']);
-  const isOthers = json?.['state'] === 'paused' && !isOurs(json);
-  const text = (name: string, flag: string): readonly string[] =>
-    typeof json?.[name] === 'string' ? [flag, json[name]] : [];
-  const how = isOthers
-    ? [...text('mode', '--mode'), ...text('reason', '--reason'), ...text('until', '--until')]
-    : ['--reason', `${PAUSE_REASON} is under way`];
-  const args = ['ingress', 'pause', ...how, '--wait', QUIET];
-  const answer = await askSvc(caller, args);
-  if (answer.code === 0) return isOthers;
-  if (answer.json?.['quiet'] !== false) throw failedCall(args, answer);
-  throw new SvcError('refused', `something still runs after ${QUIET}: ${answer.notes.at(-1) ?? 'svc ingress status'}`, {
-    hint: `svc ingress status names it. ${STAYS_PAUSED}`,
   });
 }
 

@@ -13,6 +13,7 @@ export const command: Command = {
   summary: 'Proves that a checkpoint can be restored; needs no host. Exit 1 with each fault',
   options: [{ flags: '--quick', description: 'Hashes alone: the level is "checked", not "rehearsed"' }],
   examples: ['svc checkpoint verify c12', 'svc checkpoint verify c12 --quick --json'],
+  writesState: true,
   async run(context, [given], options) {
     const { print, json, env, project } = context;
     const name = checkpointName(given);
