@@ -156,8 +156,9 @@ function sourceOf(file: string): string {
 }
 
 /** A cause that came from the process of a file is not always an error here, only an object that has its message. */
-const messageOf = (cause: unknown): string =>
-  String((cause as { readonly message?: unknown } | null | undefined)?.message ?? cause);
+function messageOf(cause: unknown): string {
+  return String((cause as { readonly message?: unknown } | null | undefined)?.message ?? cause);
+}
 
 /** Where the time went: seconds by file, the longest first. */
 function slowest(): Record<string, number> {

@@ -1,8 +1,9 @@
 // As `everyCrash`, for a long story: killed at each fifth point that it passes. A message passes eight kinds of points, so that each kind takes its
 // turn. `npm run exhaustive` kills at every point.
 import assert from 'node:assert/strict';
-import { type Killable, tell } from '../../worker/testing/every-crash.ts';
+import type { Killable } from '../../worker/testing/every-crash.ts';
 import type { TestBot } from '../../worker/testing/index.ts';
+import { tell } from '../../worker/testing/tell-story.ts';
 import { ofRun } from './run-length.ts';
 
 /** Fewer and the story has hardly begun. */

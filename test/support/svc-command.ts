@@ -44,9 +44,18 @@ export interface StartedSvc {
 export const startSvc = (args: readonly string[], options: SvcOptions = {}): StartedSvc =>
   startProgram(CLI, args, options);
 
+const PATIENCE_SECONDS = '120';
+
+/** A host has 20 s to be ready, which a machine with others to serve may need for itself. */
+const patient = (args: readonly string[]): readonly string[] => {
+  const [noun, verb] = args;
+  const isWaiting = noun === 'runtime' && (verb === 'restart' || (verb === 'start' && args.includes('--daemon')));
+  return isWaiting && !args.includes('--timeout') ? [...args, '--timeout', PATIENCE_SECONDS] : args;
+};
+
 /** Another copy of the built command. */
 export function startProgram(cli: string, args: readonly string[], { cwd, env = {}, user }: SvcOptions): StartedSvc {
-  const child = spawn(process.execPath, [cli, ...args], {
+  const child = spawn(process.execPath, [cli, ...patient(args)], {
     cwd,
     env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -67,7 +67,7 @@ export class JobScheduler {
     });
   }
 
-  /** JOB-SCHEDULER-3. */
+  /** False while nothing is due: ingress is paused or no generation serves (JOB-SCHEDULER-3). */
   get #isReady(): boolean {
     return this.#serves && !this.#deps.isPaused() && this.#deps.targets() !== undefined;
   }

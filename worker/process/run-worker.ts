@@ -93,6 +93,8 @@ class Worker {
   #app: App | undefined;
   #config: LoadedConfig | undefined;
   #teller: ReadinessTeller | undefined;
+  /** Resolves once readiness is told. */
+  #watching: Promise<void> | undefined;
   #capture: ConsoleCapture | undefined;
   #phase: WorkerPhase = { state: 'starting', since: new Date().toISOString(), startedAt: new Date().toISOString() };
   #stopping: Promise<void> | undefined;
@@ -236,7 +238,7 @@ class Worker {
     this.#link?.send({ type: 'up', host: address?.host ?? null, port: address?.port ?? null });
     this.owned.up(app);
     if (this.#link !== undefined) this.#beat(() => this.#link?.send({ type: 'heartbeat' }));
-    void turns(ANSWER_TURNS).then(() => this.#watchOver(app));
+    this.#watching = turns(ANSWER_TURNS).then(() => this.#watchOver(app));
   }
 
   #beat(beat: () => void): void {
@@ -300,6 +302,7 @@ class Worker {
   /** Readiness is reported before the answer, so a status requested after the answer is up to date. */
   async #reload(id: number, orRestart: boolean): Promise<void> {
     const answer = await reloadAnswer(this.#app, orRestart);
+    await this.#watching; // one that comes right after `up` is told of, too
     await this.#teller?.look();
     this.#link?.send({ type: 'reloaded', id, ...answer });
   }

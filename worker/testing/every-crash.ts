@@ -1,4 +1,5 @@
 // Runs a test story once, and again with a kill at each point that it passed.
+import { tell } from './tell-story.ts';
 import type { TestBot } from './test-bot.ts';
 
 /** A bot that can be killed at the n-th point it passes. */
@@ -26,21 +27,5 @@ export async function everyCrash<B extends TestBot>(
       story,
       (bot) => check(bot, `${index}: ${point}`),
     );
-  }
-}
-
-/** Resolves with the points that the story passed, once `check` held. The bot is stopped either way. */
-export async function tell<B extends TestBot>(
-  make: () => Promise<B>,
-  story: (bot: B) => Promise<void>,
-  check: (bot: B) => void | Promise<void>,
-): Promise<readonly string[]> {
-  const bot = await make();
-  try {
-    await story(bot);
-    await check(bot);
-    return [...bot.points];
-  } finally {
-    await bot.stop();
   }
 }

@@ -63,7 +63,7 @@ export const command: Command = {
   },
 };
 
-/** setTimeout allows at most 24 days. */
+/** The longest `--timeout`: a timer of Node takes at most 24 days. */
 const DAY_MS = 86_400_000;
 const LONGEST_IDLE_SECONDS = 3_600;
 /** Options that do not combine with these. */

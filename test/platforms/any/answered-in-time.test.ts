@@ -46,7 +46,7 @@ export default definePlugin({ name: 'minute', setup(p) {
 } });
 `;
 
-describe('deliveries over HTTP', { timeout: 300_000 }, () => {
+describe('deliveries over HTTP', { timeout: 900_000 }, () => {
   it('are answered within the time of each platform, while handlers take a minute and more keep coming', async (t) => {
     const oneBot = await FakeOneBot.start(t);
     const sources = [...sourcesOf(await startFakes(t)), oneBotSource(oneBot)];

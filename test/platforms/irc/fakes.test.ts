@@ -47,7 +47,7 @@ async function withAnn(t: TestContext, port: number, to: string): Promise<Place>
   return { port, says: (text) => ann.says(to, text) };
 }
 
-describe('IRC servers of the tests', { timeout: 300_000 }, () => {
+describe('IRC servers of the tests', { timeout: 900_000 }, () => {
   for (const [place, { missing = false, start }] of Object.entries(PLACES))
     for (const [name, open] of Object.entries(OTHERS))
       it(`${place} and ${name} understand each other`, { skip: missing }, async (t) => {

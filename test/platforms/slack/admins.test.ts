@@ -83,7 +83,7 @@ const admins = (arrivals: readonly Arrival[]): readonly string[] =>
 const isStored = (platform: FakeSlack, id: string): Promise<unknown> =>
   until(() => platform.acknowledged.includes(id), { what: 'the acknowledgement' });
 
-describe('administrators on slack', { timeout: 300_000 }, () => {
+describe('administrators on slack', { timeout: 900_000 }, () => {
   it('are known by the first thing that they want over Socket Mode: messages, commands, presses', async (t) => {
     const { platform, link, asked } = await connected(t, 'socket');
 

@@ -165,11 +165,11 @@ describe('a daemon that is stopped while a command waits for its worker', { conc
 });
 
 describe('a foreground host that does not answer yet', { concurrency: 3 }, () => {
-  for (const [state, ageMs] of [
-    ['starting', 0],
-    ['unreachable', 3_600_000],
+  for (const [state, when, ageMs] of [
+    ['starting', 'just now', -3_600_000], // however long the command takes
+    ['unreachable', 'an hour ago', 3_600_000],
   ] as const)
-    it(`is ${state} ${ageMs} ms after it took the project`, async (t) => {
+    it(`is ${state} where it took the project ${when}`, async (t) => {
       const { path, write } = temporaryProject(t);
       const startedAt = new Date(Date.now() - ageMs).toISOString();
       const worker = spawn('sleep', ['600'], { stdio: 'ignore', cwd: path });
@@ -232,14 +232,15 @@ describe('reload --or-restart', { concurrency: 3 }, () => {
   });
 });
 
-/** A busy machine may need more than two seconds until the host is up: then it is started anew, with more. */
+/** A busy machine may need more than two seconds until the host is up and has told its reasons: then it is started anew, with more. */
 async function upWithin(path: string) {
   for (let seconds = 2; ; seconds *= 4) {
     const { code, stdout } = await svc(['runtime', 'start', '--daemon', '--timeout', String(seconds), '--json'], {
       cwd: path,
     });
     const body = JSON.parse(stdout);
-    if (!body.reasons.includes('starting') || seconds > 60) return { code, body, seconds };
+    const [, , ...ofTheHost] = body.reasons; // after the time and the state
+    if (ofTheHost.length > 0 || seconds > 60) return { code, body, seconds };
     await svc(['runtime', 'stop'], { cwd: path });
   }
 }

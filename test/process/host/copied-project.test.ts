@@ -1,9 +1,10 @@
 // A project that was copied while its host ran (cp -a, a snapshot that is put elsewhere): the records in the copy speak of the host of the original.
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { removeLive } from '../../support/disk/remove-live.ts';
 import { freePort, portProject, startSvc, svc } from '../../support/svc-command.ts';
 import { until } from '../../support/until.ts';
 
@@ -20,7 +21,7 @@ for (const owner of ['daemon', 'foreground'] as const)
     const copy = mkdtempSync(join(tmpdir(), 'svc-copied-'));
     t.after(async () => {
       await svc(['runtime', 'stop'], { cwd: copy });
-      rmSync(copy, { recursive: true });
+      removeLive(copy);
     });
     cpSync(path, copy, { recursive: true, filter: (file) => !file.endsWith('.sock'), verbatimSymlinks: true });
     const config = readFileSync(join(copy, 'svc.config.yml'), 'utf8');

@@ -17,7 +17,7 @@ export default definePlugin({ name: 'hangs', setup(p) {
 `,
 };
 
-describe('the inbox of a host with several accounts', { timeout: 300_000 }, () => {
+describe('the inbox of a host with several accounts', { timeout: 900_000 }, () => {
   it('is filled by one account to its bound alone, and takes and handles what comes for the other, also after a kill', async (t) => {
     // biome-ignore-start lint/suspicious/noTemplateCurlyInString: references of the configuration
     const endpoints = [

@@ -27,7 +27,7 @@ function freshProgram(t: TestContext) {
   const kept = join(folder, 'dist', '.compile-cache');
   return {
     cli: join(folder, 'dist', 'cli.js'),
-    forget: () => rmSync(kept, { recursive: true, force: true }),
+    forget: () => removeLive(kept),
     /** Bytes of kept code. */
     keptBytes: (): number =>
       existsSync(kept)

@@ -12,7 +12,7 @@ const SHOP = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 const DESK = `whsec_${Buffer.alloc(32, 4).toString('base64')}`;
 const line = (text: string): string => JSON.stringify({ conversation: { id: 'room-1' }, user: { id: 'ann' }, text });
 
-describe('webhook at the whole host', { timeout: 300_000, concurrency: 3 }, () => {
+describe('webhook at the whole host', { timeout: 900_000, concurrency: 3 }, () => {
   it('takes a delivery once, also after a kill, and answers it signed, with a key that stays the same', async (t) => {
     const { host, received } = await hostWithReceiver(t);
 

@@ -78,7 +78,7 @@ async function attacked(
   return { host: serving(host), attack, output: host.output };
 }
 
-describe('a host that strangers attack', { concurrency: 3, timeout: 300_000 }, () => {
+describe('a host that strangers attack', { concurrency: 3, timeout: 900_000 }, () => {
   it('with unread requests behind one another goes on: the same worker, no restart', async (t) => {
     const project = await portProject(t, { keys: { plugins: PLUGINS }, env: ENV });
     const run = (...words: string[]) => svc(['runtime', ...words], { cwd: project.path });

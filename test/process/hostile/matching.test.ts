@@ -91,7 +91,7 @@ async function daemon(t: TestContext, keys: Readonly<Record<string, unknown>> = 
   };
 }
 
-describe('a message of a stranger', { concurrency: 3, timeout: 300_000 }, () => {
+describe('a message of a stranger', { concurrency: 3, timeout: 900_000 }, () => {
   it('is told from a phrase whatever it repeats, in an idle lane and in a busy one', async (t) => {
     const host = await daemon(t);
     const { pid } = await host.status();
@@ -141,12 +141,12 @@ describe('a message of a stranger', { concurrency: 3, timeout: 300_000 }, () => 
     assert.match(host.log(), /"plugin":"root\/own".*"capability":"root\/own#on\/letters"/);
   });
 
-  for (const [what, text, watchdogSeconds] of [
-    ['keeps the loop of its worker busy for ever', 'spin', 4],
-    ['ends its worker', 'die', 15],
+  for (const [what, text] of [
+    ['keeps the loop of its worker busy for ever', 'spin'],
+    ['ends its worker', 'die'],
   ] as const)
     it(`costs two deaths where it ${what}, and is set aside`, async (t) => {
-      const host = await daemon(t, { supervisor: { watchdogSeconds, stopTimeoutSeconds: 3 } });
+      const host = await daemon(t, { supervisor: { stopTimeoutSeconds: 3 } });
 
       await host.say('mallory', text);
       await host.say('mallory', 'behind it');

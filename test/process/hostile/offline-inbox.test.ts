@@ -50,7 +50,7 @@ async function fill(host: ActingHost): Promise<void> {
   );
 }
 
-describe('the inbox of a host that does not answer', { concurrency: 3, timeout: 240_000 }, () => {
+describe('the inbox of a host that does not answer', { concurrency: 3, timeout: 900_000 }, () => {
   it('is listed, shown and changed after a kill; the next start has what was changed, and handles the rest', async (t) => {
     const host = await actingHost(t);
     await host.start();

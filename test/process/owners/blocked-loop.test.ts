@@ -13,9 +13,9 @@ const BLOCKER = `import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { definePlugin } from 'svc';
 export default definePlugin({ name: 'blocker', setup() {
-  const guardedFrom = performance.now() + 1_000; // a host is up some moments before its other thread looks after it
+  let looks = 0; // turns of a host that is up: its other thread begins to look after it in one of them
   setInterval(() => {
-    if (performance.now() < guardedFrom || !existsSync('block')) return;
+    if (!existsSync('block') || (looks += 1) < 100) return;
     const kind = readFileSync('block', 'utf8');
     if (kind === '') return;
     rmSync('block');
@@ -24,6 +24,10 @@ export default definePlugin({ name: 'blocker', setup() {
   }, 20).unref();
 } });
 `;
+
+interface Sample {
+  readonly frames?: readonly { readonly file: string }[];
+}
 
 /** An init, which ends as its child does. */
 const INIT = '"$@"; exit $?';
@@ -62,10 +66,9 @@ describe('a blocked event loop', { skip: namespaceMissing(), concurrency: 2 }, (
       const [name = ''] = readdirSync(project.paths.reportsDir);
       const report = JSON.parse(readFileSync(join(project.paths.reportsDir, name), 'utf8'));
       assert.equal(report.state, 'silent');
-      assert.equal(
-        report.samples[0].frames?.[0].file.endsWith('plugins/blocker.mjs'),
-        how === 'loop' ? true : undefined,
-      );
+      // On a busy machine the first look at it may have had no answer.
+      const { frames } = report.samples.find((sample: Sample) => sample.frames !== undefined) ?? {};
+      assert.equal(frames?.[0].file.endsWith('plugins/blocker.mjs'), how === 'loop' ? true : undefined);
 
       const next = firstProcess(t, command, { env });
       await says(next, 'worker up');

@@ -12,9 +12,10 @@ import { until } from '../../support/until.ts';
 
 const supervise = overWorkers(['healthy']);
 const HOUR_MS = 3_600_000;
-const DELAY_MS = 600;
-/** By which two clocks of a machine may differ over some seconds. */
-const SLEW_MS = 100;
+/** Long enough for a busy machine to look at it while it lasts. */
+const DELAY_MS = 5_000;
+/** By which two clocks of a machine may differ over some seconds, and of a busy one over more. */
+const SLEW_MS = 1_000;
 
 const kill = ({ pid }: RuntimeStatus): void => void process.kill(pid ?? 0, 'SIGKILL');
 

@@ -123,7 +123,7 @@ const done = async (ended: Promise<Ended>): Promise<string> => {
 
 const SKIP = namespaceMissing();
 
-describe('a release of an image', { skip: SKIP, timeout: 600_000, concurrency: 2 }, () => {
+describe('a release of an image', { skip: SKIP, timeout: 900_000, concurrency: 2 }, () => {
   it('goes there and back with the data of before, though its rollback is killed behind the switch', async (t) => {
     const of = await containers(t, { ofB: plugin('B'), readySeconds: 300 });
     const code = of.code();

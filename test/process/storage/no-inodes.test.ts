@@ -20,9 +20,9 @@ describe('a start without a free inode', { skip: smallDiskMissing(), concurrency
     const giveBack = takeInodes(project.paths.stateDir);
 
     const started = await run('start', '--daemon', '--timeout', '3');
-    const [health, ready] = await Promise.all(
-      ['/pub/health', '/pub/ready'].map(async (path) => (await fetch(`${project.url}${path}`)).status),
-    );
+    const answer = async (path: string) => (await fetch(`${project.url}${path}`)).status;
+    const health = await until(() => answer('/pub/health'), { what: 'the host to answer' });
+    const ready = await answer('/pub/ready');
     const { body: silent } = await run('status');
     giveBack();
     await untilReady(project.url);

@@ -16,9 +16,9 @@ import { definePlugin } from 'svc';
 export default definePlugin({
   name: 'blocker',
   setup() {
-    const guardedFrom = performance.now() + 1_000; // a host is up some moments before its other thread looks after it
+    let looks = 0; // turns of a host that is up: its other thread begins to look after it in one of them
     setInterval(() => {
-      if (performance.now() < guardedFrom || !existsSync('data/block')) return;
+      if (!existsSync('data/block') || (looks += 1) < 40) return;
       rmSync('data/block');
       for (let n = 0; n >= 0; n += 1) Math.sqrt(n);
     }, 50).unref();

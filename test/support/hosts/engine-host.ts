@@ -16,6 +16,8 @@ import type { Statement } from '../../../worker/database/unit.ts';
 import { GroupingWriter, inlineRunner } from '../../../worker/database/writer.ts';
 import { Engine } from '../../../worker/engine/engine.ts';
 import type { EngineOptions } from '../../../worker/engine/engine-options.ts';
+import { timesFor } from '../../../worker/handling/plan/time-words.ts';
+import { t } from '../../../worker/sdk/index.ts';
 import { ManualClock } from '../../../worker/testing/manual-clock.ts';
 import { MemoryPlatform } from '../accounts/memory-platform.ts';
 import { type TemporaryProject, type TemporaryProjectOptions, temporaryProject } from '../temporary-project.ts';
@@ -43,15 +45,21 @@ export interface HostOptions {
   readonly plugins?: NonNullable<TemporaryProjectOptions['plugins']>;
 }
 
+/** True while a file is read, written or closed, or a library is loaded. */
+const waitsForDisk = (): boolean => process.getActiveResourcesInfo().some((name) => /^(FSReq|CloseReq)/.test(name));
+
+/** A loader of sources waits in a thread of its own, of which nothing is seen: the first handler with a time among its arguments loads a library. */
+const wordsLoaded = async (): Promise<void> => void (await timesFor([t.when()], { now: START_AT, timezone: 'UTC' }));
+
 interface Test {
   after(run: () => void | Promise<void>): void;
 }
 
-export async function engineHost(t: Test, options: HostOptions = {}): Promise<EngineHost> {
+export async function engineHost(test: Test, options: HostOptions = {}): Promise<EngineHost> {
   const project =
-    options.project ?? temporaryProject(t, options.plugins === undefined ? {} : { plugins: options.plugins });
+    options.project ?? temporaryProject(test, options.plugins === undefined ? {} : { plugins: options.plugins });
   const host = new EngineHost(project, options);
-  t.after(() => host.stop());
+  test.after(() => host.stop());
   await host.start();
   return host;
 }
@@ -118,6 +126,7 @@ export class EngineHost {
 
   /** `before`: what is stored before anything is read. */
   async start(before: readonly Statement[] = []): Promise<void> {
+    await wordsLoaded();
     this.#writerCore.open();
     if (before.length > 0) await this.core.writer.commit({ name: 'before', statements: before });
     const state = await loadProjectState(this.core.writer, this.core.reader);
@@ -163,10 +172,10 @@ export class EngineHost {
   #dead = false;
 
   /** The next process on the same project, platform and clock. */
-  async restart(t: Test, options: Partial<HostOptions> = {}): Promise<EngineHost> {
+  async restart(test: Test, options: Partial<HostOptions> = {}): Promise<EngineHost> {
     if (!this.#stopped) await this.stop();
     this.clock.clear();
-    return engineHost(t, {
+    return engineHost(test, {
       ...this.#options,
       project: this.project,
       platform: this.platform,
@@ -175,11 +184,12 @@ export class EngineHost {
     });
   }
 
-  /** Resolves when nothing happens any more before the clock moves. Handlers that wait for the test do not count. */
+  /** Resolves when nothing happens any more before the clock moves, and nobody waits for the disk. Handlers that wait for the test do not count. */
   async quiet(): Promise<void> {
     for (let turns = 0, commits = -1; turns < QUIET_TURNS && !this.#dead; turns += 1) {
       await new Promise((resolve) => setImmediate(resolve));
-      if (this.commits !== commits || !this.engine.timers.idle || this.#options.isIdle?.() === false) turns = 0;
+      const isBusy = !this.engine.timers.idle || this.#options.isIdle?.() === false || waitsForDisk();
+      if (this.commits !== commits || isBusy) turns = 0;
       commits = this.commits;
     }
   }

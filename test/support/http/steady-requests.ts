@@ -28,7 +28,7 @@ export interface SteadyRequests {
   end(): Promise<SteadyTally>;
 }
 
-const WAIT_MS = 30_000;
+const WAIT_MS = 300_000;
 const MOST_SAID = 1_000;
 
 /** What is sent, where that is no GET. */

@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { parse, stringify } from 'yaml';
+import { removeLive } from '../disk/remove-live.ts';
 import { type Ended, portProject, startProgram } from '../svc-command.ts';
 import type { Cleanup, TemporaryProject } from '../temporary-project.ts';
 
@@ -96,7 +97,7 @@ export async function releasedProject(
   addTokens(project, Object.keys(secrets));
   const { path } = project;
   const home = mkdtempSync(join(tmpdir(), 'svc-home-')); // npm writes logs there
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  t.after(() => removeLive(home));
   const git = gitIn(path, home);
   cpSync(template(), path, { recursive: true, verbatimSymlinks: true });
   const first = commit(git, 'A');

@@ -8,6 +8,7 @@ import type { ControlCommand, RuntimeStatus } from '../../../shared/api/control.
 import type { SupervisorSettings } from '../../../shared/api/ipc.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { TracedStep } from '../../../supervisor/supervisor.ts';
+import { removeLive } from '../disk/remove-live.ts';
 import { type Cleanup, type TemporaryProject, temporaryProject } from '../temporary-project.ts';
 import { until } from '../until.ts';
 import { assertReplays, readTrace } from './trace.ts';
@@ -90,7 +91,7 @@ export function startSupervisor(
     try {
       assertReplays(readTrace(trace));
     } finally {
-      rmSync(traceFolder, { recursive: true, force: true });
+      removeLive(traceFolder);
     }
   });
   const call = (command: string, options?: Readonly<Record<string, unknown>>): Promise<unknown> =>

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nativeFile } from '../../../shared/sqlite.ts';
+import { removeLive } from '../disk/remove-live.ts';
 import type { Cleanup } from '../temporary-project.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
@@ -47,7 +48,7 @@ export const WAYS_TO_BREAK = Object.keys(BREAKS) as (keyof typeof BREAKS)[];
 
 export function svcCopy(t: Cleanup): SvcCopy {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-copy-')));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  t.after(() => removeLive(folder)); // a host of it may keep compiled code there
   const copy = (name: string): void =>
     cpSync(join(REPOSITORY, name), join(folder, name), { recursive: true, filter: (path) => !NOT_COPIED.test(path) });
   for (const name of ['package.json', 'package-lock.json', 'dist']) copy(name);

@@ -66,12 +66,17 @@ describe('listenForControl', { concurrency: 4 }, () => {
 
   it('lets an idle client go, and none that waits for its answer', async (t) => {
     const events = new EventEmitter();
-    const answerOf = async (): Promise<string> => (await once(events, 'idle is gone'), 'late');
-    const { path } = await listening(t, { idleMs: 50, answer: answerOf });
+    const [asked, idleIsGone] = [once(events, 'asked'), once(events, 'idle is gone')];
+    const answerOf = async (): Promise<string> => {
+      events.emit('asked');
+      await idleIsGone;
+      return 'late';
+    };
+    const { path } = await listening(t, { idleMs: 2_000, answer: answerOf });
 
-    const answer = callControl(path, 'hello');
-    const idle = connect(path).on('close', () => events.emit('idle is gone'));
-    await once(idle, 'connect');
+    const answer = callControl(path, 'hello', { timeoutMs: 300_000 });
+    await asked;
+    connect(path).on('close', () => events.emit('idle is gone'));
 
     assert.equal(await answer, 'late');
   });

@@ -11,7 +11,7 @@ const MOST_TASKS = 1_000;
 interface TasksOf {
   readonly reader: Reader;
   readonly run: Run;
-  /** Ids of this task's rows with a key begin with it. */
+  /** How the ids of this task's rows begin. The key that the plugin gave follows. */
   readonly begin: string;
   readonly schema: unknown;
 }

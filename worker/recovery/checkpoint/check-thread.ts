@@ -1,19 +1,19 @@
-// Entry: checks the copy of a large database in a thread of its own. What is wrong is an answer, not an end.
+// Entry: reads the whole copy of a large database in a thread of its own. What is wrong is an answer, not an end.
 import { parentPort, workerData } from 'node:worker_threads';
-import { coerceError } from '../../../shared/svc-error.ts';
-import { type CheckedCopy, checkedCopy } from './checked-copy.ts';
+import { type FailedStep, failedStep } from '../step-child.ts';
+import { checkPages, type Digest, digestOf } from './checked-copy.ts';
 
-export type FromCheck =
-  | ({ readonly kind: 'done' } & CheckedCopy)
-  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly hint: string | undefined };
+export type ToCheck = { readonly work: 'pages' | 'digest'; readonly file: string };
+export type FromCheck = { readonly kind: 'done'; readonly digest: Digest | undefined } | FailedStep;
 
-function answer(): FromCheck {
+function answer({ work, file }: ToCheck): FromCheck {
   try {
-    return { kind: 'done', ...checkedCopy(String(workerData)) };
+    if (work === 'digest') return { kind: 'done', digest: digestOf(file) };
+    checkPages(file);
+    return { kind: 'done', digest: undefined };
   } catch (error) {
-    const { code, message, hint } = coerceError(error);
-    return { kind: 'failed', code, message, hint };
+    return failedStep(error);
   }
 }
 
-parentPort?.postMessage(answer());
+parentPort?.postMessage(answer(workerData as ToCheck));

@@ -1,37 +1,33 @@
-// Checks the copy of the database that lies in a checkpoint: SQLite's pages, and the digest that the manifest keeps.
+// What is read from the whole copy of the database that lies in a checkpoint: SQLite's check of its pages, and the digest that the manifest keeps.
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
-import { type Database, Sqlite } from '../../../shared/sqlite.ts';
+import { Sqlite } from '../../../shared/sqlite.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
+import { readingAll } from '../../database/sqlite/connection.ts';
 
-export interface CheckedCopy {
+export interface Digest {
   readonly bytes: number;
   readonly sha256: string;
 }
 
 const READ_BYTES = 1_048_576;
 
-/** Nobody else has the file open, and it has no WAL. Throws `database_corrupt`. */
-export function checkedCopy(file: string): CheckedCopy {
-  const database = new Sqlite(file, { readonly: true, fileMustExist: true });
+/** Nobody writes the file, and it has no WAL. Throws `database_corrupt`. */
+export function checkPages(file: string): void {
+  const database = readingAll(new Sqlite(file, { readonly: true, fileMustExist: true }));
   try {
-    refuseDamaged(database);
+    const [first] = database.pragma('quick_check(1)') as readonly { readonly quick_check: string }[];
+    if (first?.quick_check === 'ok') return;
+    throw new SvcError('database_corrupt', `the database is damaged: ${first?.quick_check ?? 'no answer'}`, {
+      hint: 'no checkpoint was made; `svc doctor` checks the database, the last good checkpoint is in `svc checkpoint list`',
+    });
   } finally {
     database.close();
   }
-  return digestNow(file);
-}
-
-function refuseDamaged(database: Database): void {
-  const [first] = database.pragma('quick_check(1)') as readonly { readonly quick_check: string }[];
-  if (first?.quick_check === 'ok') return;
-  throw new SvcError('database_corrupt', `the database is damaged: ${first?.quick_check ?? 'no answer'}`, {
-    hint: 'no checkpoint was made; `svc doctor` checks the database, the last good checkpoint is in `svc checkpoint list`',
-  });
 }
 
 /** Blocks its thread: streams would cost another third of the time. */
-function digestNow(file: string): CheckedCopy {
+export function digestOf(file: string): Digest {
   const descriptor = openSync(file, 'r');
   try {
     const hash = createHash('sha256');

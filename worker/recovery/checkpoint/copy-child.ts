@@ -14,6 +14,7 @@ import type { Database } from '../../../shared/sqlite.ts';
 import { coerceError, SvcError } from '../../../shared/svc-error.ts';
 import { openCopy, openToCopy, sqliteCode } from '../../database/sqlite/connection.ts';
 import { storageFault } from '../../database/storage-fault.ts';
+import { type FailedStep, failedStep } from '../step-child.ts';
 import { TargetSync } from './target-sync.ts';
 
 export type ToCopy =
@@ -35,7 +36,7 @@ export type FromCopy =
   /** The snapshot is no longer needed. */
   | { readonly kind: 'copied' }
   | { readonly kind: 'done'; readonly bytes: number }
-  | { readonly kind: 'failed'; readonly code: string; readonly message: string; readonly hint: string | undefined };
+  | FailedStep;
 
 const TELL_EACH_BYTES = 64 * 1_048_576;
 const STEP_BYTES = 1_048_576;
@@ -46,10 +47,7 @@ let events: CopiedEvents;
 
 process.on('disconnect', () => process.exit(1));
 process.on('message', (message: ToCopy) => {
-  serve(message).catch((error: unknown) => {
-    const { code, message: text, hint } = explained(error);
-    tell({ kind: 'failed', code, message: text, hint });
-  });
+  serve(message).catch((error: unknown) => tell(failedStep(explained(error))));
 });
 
 const tell = (message: FromCopy): void => void process.send?.(message);

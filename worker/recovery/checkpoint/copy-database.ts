@@ -4,15 +4,12 @@
 //   COPY-2  The WAL is pinned from before the snapshot until it is copied. If the pin is lost, the copy is given up.
 //   COPY-3  Once `copyDatabase` settles its child has ended, so nothing keeps the snapshot.
 //   COPY-4  A failed copy leaves at most half a target, and its rollback journal. The caller removes the folder.
-import { type ChildProcess, fork } from 'node:child_process';
 import { statfsSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { ErrorCode } from '../../../shared/error-codes.ts';
-import { endChild } from '../../../shared/process/end-child.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
-import { type Clock, systemClock, type Timer } from '../../../shared/time/clock.ts';
+import type { Clock } from '../../../shared/time/clock.ts';
 import type { LogPin, SnapshotWriter } from '../../database/unit.ts';
+import { type FailedStep, StepChild } from '../step-child.ts';
 import type { CopiedEvents, FromCopy, ToCopy } from './copy-child.ts';
 
 export interface CopyRequest {
@@ -22,6 +19,8 @@ export interface CopyRequest {
   /** Of the writer. More that is read inside is of the same moment. Left out: nobody writes. */
   readonly hold?: SnapshotWriter['hold'] | undefined;
   readonly pin?: (() => Promise<LogPin>) | undefined;
+  /** Resolves when another reader of the moment has ended: the WAL stays pinned until then. */
+  readonly otherReader?: (() => Promise<unknown>) | undefined;
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
   /** Called with the process that copies. */
   readonly onStart?: ((pid: number) => void) | undefined;
@@ -54,7 +53,7 @@ export async function copyDatabase(request: CopyRequest): Promise<DatabaseCopy> 
   const startedAt = performance.now();
   signal?.throwIfAborted();
   refuseWithoutRoom(file, target);
-  const child = new CopyChild(request);
+  const child = startChild(request);
   let pin: LogPin | undefined;
   try {
     child.endOn(signal);
@@ -65,6 +64,7 @@ export async function copyDatabase(request: CopyRequest): Promise<DatabaseCopy> 
     const { events } = await hold(() => child.ask({ kind: 'begin' }, 'begun'));
     const holdMs = performance.now() - heldAt;
     await child.ask({ kind: 'copy' }, 'copied', STILL_MS);
+    await request.otherReader?.();
     await pin?.release();
     const { bytes } = await child.answer('done');
     return { bytes, ms: performance.now() - startedAt, holdMs, events };
@@ -94,103 +94,23 @@ function refuseWithoutRoom(file: string, target: string): void {
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-type Kind = Exclude<FromCopy['kind'], 'failed' | 'progress'>;
-type Answer<K extends Kind> = Extract<FromCopy, { kind: K }>;
+type CopyAnswer = Exclude<FromCopy, FailedStep>;
 
-class CopyChild {
-  readonly #request: CopyRequest;
-  readonly #process: ChildProcess;
-  readonly #ended: Promise<void>;
-  readonly #arrived = new Map<Kind, FromCopy>();
-  /** The signals that it was given outlive it. */
-  readonly #over = new AbortController();
-  #waiting: { readonly kind: Kind; resolve(answer: FromCopy): void; reject(error: unknown): void } | undefined;
-  #failure: Error | undefined;
-  #stderr = '';
-  #stillMs: number | undefined;
-  #timer: Timer | undefined;
-
-  constructor(request: CopyRequest) {
-    this.#request = request;
-    this.#process = start();
-    this.#process.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#stderr = (this.#stderr + text).slice(-2_000);
-    });
-    this.#process.on('message', (message: FromCopy) => this.#take(message));
-    this.#ended = new Promise((resolve) => {
-      this.#process.on('error', (error) => {
-        this.#fail(diedOf(error.message));
-        if (this.#process.pid === undefined) resolve();
-      });
-      this.#process.on('close', (code, signal) => {
-        this.#fail(diedOf(`${signal ?? `exit ${code}`} ${this.#stderr.trim()}`.trim()));
-        resolve();
-      });
-    });
-    if (this.#process.pid !== undefined) request.onStart?.(this.#process.pid);
-  }
-
-  endOn(signal: AbortSignal | undefined): void {
-    if (signal?.aborted === true) this.#fail(signal.reason as Error);
-    signal?.addEventListener('abort', () => this.#fail(signal.reason as Error), {
-      once: true,
-      signal: this.#over.signal,
-    });
-  }
-
-  /** `stillMs`: the longest time without a message. */
-  ask<K extends Kind>(message: ToCopy, kind: K, stillMs?: number): Promise<Answer<K>> {
-    this.#stillMs = stillMs;
-    this.#watch();
-    this.#process.send(message, () => {}); // if sending fails, the process has ended and `close` reports it
-    return this.answer(kind);
-  }
-
-  answer<K extends Kind>(kind: K): Promise<Answer<K>> {
-    return new Promise((resolve, reject) => {
-      const arrived = this.#arrived.get(kind);
-      if (this.#failure !== undefined) reject(this.#failure);
-      else if (arrived !== undefined) resolve(arrived as Answer<K>);
-      else this.#waiting = { kind, resolve: resolve as (answer: FromCopy) => void, reject };
-    });
-  }
-
-  /** Resolves once the process has ended. */
-  async end(): Promise<void> {
-    this.#timer?.cancel();
-    endChild(this.#process);
-    await this.#ended;
-    this.#over.abort();
-  }
-
-  #take(message: FromCopy): void {
-    if (message.kind === 'failed') {
-      const { code, message: text, hint } = message;
-      return this.#fail(new SvcError(code as ErrorCode, text, hint === undefined ? {} : { hint }));
-    }
-    this.#watch();
-    if (message.kind === 'progress') return this.#request.onProgress?.(message);
-    if (message.kind === 'copied') this.#stillMs = undefined; // the last sync of a large copy may take long, and tells nothing
-    this.#timer?.cancel();
-    this.#arrived.set(message.kind, message);
-    if (this.#waiting?.kind === message.kind) this.#waiting.resolve(message);
-  }
-
-  #watch(): void {
-    this.#timer?.cancel();
-    const { clock = systemClock } = this.#request;
-    if (this.#stillMs !== undefined) this.#timer = clock.after(this.#stillMs, () => this.#fail(still()));
-  }
-
-  #fail(error: Error): void {
-    this.#failure ??= error;
-    endChild(this.#process);
-    this.#waiting?.reject(this.#failure);
-  }
+function startChild({ onProgress, onStart, clock }: CopyRequest): StepChild<ToCopy, CopyAnswer> {
+  const here = import.meta.url;
+  const child = new StepChild<ToCopy, CopyAnswer>({
+    entry: new URL(here.endsWith('.ts') ? './copy-child.ts' : './copy-child.js', here),
+    died: diedOf,
+    still,
+    onMessage: (message) => void (message.kind === 'progress' && onProgress?.(message)),
+    clock,
+  });
+  if (child.pid !== undefined) onStart?.(child.pid);
+  return child;
 }
 
-const still = (): SvcError =>
-  new SvcError('timeout', `the copy of the database made no progress for ${STILL_MS / 1_000} s`, {
+const still = (ms: number): SvcError =>
+  new SvcError('timeout', `the copy of the database made no progress for ${ms / 1_000} s`, {
     hint: 'check the disk that the copy is written to (dmesg)',
   });
 
@@ -198,12 +118,3 @@ const diedOf = (how: string): SvcError =>
   new SvcError('internal', `the process that copies the database ended: ${how}`, {
     hint: 'the database is unharmed: make the copy again, and look for what ends processes (memory, dmesg)',
   });
-
-function start(): ChildProcess {
-  const here = import.meta.url;
-  const fromSource = here.endsWith('.ts');
-  return fork(fileURLToPath(new URL(fromSource ? './copy-child.ts' : './copy-child.js', here)), [], {
-    execArgv: fromSource ? ['--import', import.meta.resolve('tsx')] : [],
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-  });
-}

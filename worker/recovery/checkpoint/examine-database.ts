@@ -1,4 +1,4 @@
-// Reads what a manifest says of the database from the finished copy.
+// Reads what a manifest says of the database.
 import type { SecretRegistry } from '../../../shared/log/redaction.ts';
 import type { Manifest } from '../../../shared/recovery/manifest.ts';
 import { type Database, Sqlite } from '../../../shared/sqlite.ts';
@@ -13,17 +13,23 @@ export interface DatabaseFacts
   readonly files: readonly string[];
 }
 
+/** A database that nobody writes. */
 export function examineDatabase(file: string, secrets: SecretRegistry): DatabaseFacts {
   const database = new Sqlite(file, { fileMustExist: true });
   try {
-    const tables = tablesOf(database);
-    const rows = Object.fromEntries(
-      tables.map((table) => [table, countOf(database, `SELECT count(*) AS n FROM "${table}"`)]),
-    );
-    return { ...factsOf(database, new Set(tables)), rows, secretHits: secretsIn(database, tables, secrets) };
+    return examine(database, secrets);
   } finally {
     database.close();
   }
+}
+
+/** As the connection sees it. Where others write, it has a read transaction open. */
+export function examine(database: Database, secrets: SecretRegistry): DatabaseFacts {
+  const tables = tablesOf(database);
+  const rows = Object.fromEntries(
+    tables.map((table) => [table, countOf(database, `SELECT count(*) AS n FROM "${table}"`)]),
+  );
+  return { ...factsOf(database, new Set(tables)), rows, secretHits: secretsIn(database, tables, secrets) };
 }
 
 const tablesOf = (database: Database): readonly string[] =>

@@ -51,26 +51,33 @@ export interface Finished {
   readonly secretHits: number;
 }
 
-/** Throws `refused` for a secret in a text, and `database_corrupt`. */
-export async function finishCheckpoint(options: FinishOptions): Promise<Finished> {
+/**
+ * `facts`: of the database, where it was examined beside the copy; a failure of that is thrown by it. Default: the copy is examined. Throws `refused`
+ * for a secret in a text, and `database_corrupt`.
+ */
+export async function finishCheckpoint(options: FinishOptions, facts?: () => DatabaseFacts): Promise<Finished> {
   const file = join(options.folder, CHECKPOINT_FILES.database);
   openCopy(file).close(); // one file; a start turns the WAL on again
   await syncPath(file);
+  const registry = registryOf([...options.secrets.values, options.key]);
   const check = checkBeside(file);
   try {
-    return await finish(options, { file, check: check.result });
+    const examine = facts ?? (() => examineDatabase(file, registry));
+    return await finish(options, { registry, examine, check: check.result });
   } finally {
     await check.end();
   }
 }
 
-async function finish(
-  options: FinishOptions,
-  { file, check }: { readonly file: string; readonly check: RunningCheck['result'] },
-): Promise<Finished> {
+interface Examined {
+  readonly registry: SecretRegistry;
+  readonly examine: () => DatabaseFacts;
+  readonly check: RunningCheck['result'];
+}
+
+async function finish(options: FinishOptions, { registry, examine, check }: Examined): Promise<Finished> {
   const { folder, project, secrets } = options;
-  const registry = registryOf([...secrets.values, options.key]);
-  const database = await examined(file, { registry, check });
+  const database = await examined(examine, check);
   const listed = await listProjectFiles(project, [options.database, ...options.without]);
   const texts = await copyTexts(options, listed, registry);
   const media = await keepMedia(project, database.files);
@@ -119,12 +126,9 @@ async function finish(
 }
 
 /** What is damaged is told as such, wherever it was met first. */
-async function examined(
-  file: string,
-  { registry, check }: { readonly registry: SecretRegistry; readonly check: RunningCheck['result'] },
-): Promise<DatabaseFacts> {
+async function examined(examine: () => DatabaseFacts, check: RunningCheck['result']): Promise<DatabaseFacts> {
   try {
-    return examineDatabase(file, registry);
+    return examine();
   } catch (error) {
     await check;
     throw error;

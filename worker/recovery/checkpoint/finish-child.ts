@@ -1,30 +1,71 @@
 // Entry: completes a checkpoint in a process of its own. Search, digests and counts of a large project would stop a host's event loop for seconds.
-// Secrets come over IPC alone. The process ends with its parent.
+//
+//   FINISH-CHILD-1  The parent holds the writer from `begin` to `begun`. The read transaction that begins there is of the moment of the copy.
+//   FINISH-CHILD-2  It ends before `examined`: it keeps the WAL from being checkpointed.
+//   FINISH-CHILD-3  Secrets come over IPC alone. The process ends with its parent.
 import { constants, setPriority } from 'node:os';
-import { coerceError } from '../../../shared/svc-error.ts';
+import { registryOf } from '../../../shared/recovery/known-secrets.ts';
+import type { Database } from '../../../shared/sqlite.ts';
+import { openToCopy, readingAll } from '../../database/sqlite/connection.ts';
+import { type FailedStep, failedStep } from '../step-child.ts';
+import { type DatabaseFacts, examine } from './examine-database.ts';
 import { type Finished, type FinishOptions, finishCheckpoint } from './finish-checkpoint.ts';
 
-export type FromFinish =
-  | { readonly kind: 'done'; readonly finished: Finished }
-  | {
-      readonly kind: 'failed';
-      readonly code: string;
-      readonly message: string;
-      readonly hint: string | undefined;
-      readonly details: Readonly<Record<string, unknown>>;
-    };
+export type ToFinish =
+  | { readonly kind: 'open'; readonly file: string; readonly secrets: readonly string[] }
+  | { readonly kind: 'begin' }
+  | { readonly kind: 'finish'; readonly options: FinishOptions };
 
-const tell = (message: FromFinish): void => void process.send?.(message);
+export type FromFinish =
+  | { readonly kind: 'opened' }
+  | { readonly kind: 'begun' }
+  /** The snapshot is no longer needed. What it had, or why it could not be read, is told with the end. */
+  | { readonly kind: 'examined' }
+  | { readonly kind: 'done'; readonly finished: Finished }
+  | FailedStep;
+
+let source: Database;
+let secrets: readonly string[];
+let facts: () => DatabaseFacts;
+
+const tell = (message: FromFinish): Promise<void> =>
+  new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
 
 process.umask(0o077);
 process.on('disconnect', () => process.exit(1));
-process.once('message', (options: FinishOptions) => {
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-  finishCheckpoint(options).then(
-    (finished) => tell({ kind: 'done', finished }),
-    (error: unknown) => {
-      const { code, message, hint, details } = coerceError(error);
-      tell({ kind: 'failed', code, message, hint, details });
-    },
-  );
+process.on('message', (message: ToFinish) => {
+  serve(message).catch((error: unknown) => tell(failedStep(error)));
 });
+
+async function serve(message: ToFinish): Promise<void> {
+  if (message.kind === 'open') {
+    source = readingAll(openToCopy(message.file));
+    secrets = message.secrets;
+    firstRead(); // loads the schema before the hold
+    return tell({ kind: 'opened' });
+  }
+  if (message.kind === 'begin') {
+    source.exec('BEGIN');
+    firstRead();
+    await tell({ kind: 'begun' }); // sent before this thread is busy
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+    facts = examined();
+    return tell({ kind: 'examined' });
+  }
+  return tell({ kind: 'done', finished: await finishCheckpoint(message.options, facts) });
+}
+
+const firstRead = (): unknown => source.prepare('SELECT value FROM counters LIMIT 1').get();
+
+function examined(): () => DatabaseFacts {
+  try {
+    const found = examine(source, registryOf(secrets));
+    return () => found;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  } finally {
+    source.close();
+  }
+}

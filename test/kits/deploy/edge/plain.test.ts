@@ -129,7 +129,7 @@ describe('svc doctor --edge behind a plain proxy', { skip: proxiesMissing(), tim
       const folder = temporaryFolder(cleanup);
       const file = join(folder, 'configuration');
       writeFileSync(file, text({ folder, port, plain, upstream: host.port, certificate }));
-      await serveProxy(cleanup, { kind, file, folder, port });
+      await serveProxy({ kind, file, folder, port });
       const asked = { edge: { port }, certificate, ...(idleSeconds === undefined ? {} : { idleSeconds }) };
       const found = await foundByDoctor(host, asked, Object.keys(finds));
 

@@ -1,6 +1,7 @@
 // A whole host for the tests of the edge: it trusts proxies on loopback, takes signed webhooks, and large bodies at its echo.
 import { Webhook } from 'standardwebhooks';
 import { CHECKS } from '../../../../../supervisor/cli/doctor/checks.ts';
+import { askedAgain } from '../../../../support/commands/asked-again.ts';
 import { type RunningHost, runningHost } from '../../../../support/hosts/running-host.ts';
 import { svc } from '../../../../support/svc-command.ts';
 import type { Cleanup } from '../../../../support/temporary-project.ts';
@@ -65,8 +66,6 @@ export interface EdgeQuestion {
 
 export const EDGE_IDS = CHECKS.map(({ id }) => id).filter((id) => id.startsWith('edge.'));
 
-const MOST_TRIES = 3;
-
 /** What `svc doctor --edge` finds besides what is well. It gives a proxy seconds: where others have the machine, it is asked again. */
 export async function foundByDoctor(
   host: EdgeHost,
@@ -74,11 +73,13 @@ export async function foundByDoctor(
   expected: readonly string[],
 ): Promise<readonly EdgeFinding[]> {
   const isIdle = asked.idleSeconds !== undefined;
-  for (let tries = 1; ; tries += 1) {
-    const checks = await edgeDoctor(host, asked);
-    const found = checks.filter(({ id, status }) => status !== (isIdle || id !== 'edge.idle' ? 'ok' : 'skip'));
-    if (tries === MOST_TRIES || found.every(({ id }) => expected.includes(id))) return found;
-  }
+  return askedAgain(
+    async () =>
+      (await edgeDoctor(host, asked)).filter(
+        ({ id, status }) => status !== (isIdle || id !== 'edge.idle' ? 'ok' : 'skip'),
+      ),
+    (found) => found.every(({ id }) => expected.includes(id)),
+  );
 }
 
 /** What `svc doctor --edge` says, with the token of the project. */

@@ -1,8 +1,9 @@
 // The proxies of Debian as programs on the loopback address: which are there, a certificate for localhost, and one process each.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeLive } from '../../../../support/disk/remove-live.ts';
 import type { Cleanup } from '../../../../support/temporary-project.ts';
 import { until } from '../../../../support/until.ts';
 import { connects } from './edge-client.ts';
@@ -35,9 +36,19 @@ export interface Certificate {
 
 export function temporaryFolder(t: Cleanup): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-edge-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const ends: End[] = [];
+  endsOf.set(folder, ends);
+  // Hooks run in the order in which they were made: proxies that write there end first.
+  t.after(async () => {
+    await Promise.all(ends.map((end) => end()));
+    removeLive(folder);
+  });
   return folder;
 }
+
+type End = () => Promise<void>;
+/** Of the proxies by the folder that they write into. */
+const endsOf = new Map<string, End[]>();
 
 /** Of localhost, for two days. */
 export function certificateIn(folder: string): Certificate {
@@ -74,13 +85,13 @@ export interface ServedProxy {
   readonly kind: ProxyKind;
   /** The whole configuration. */
   readonly file: string;
-  /** For all that the program writes. */
+  /** Of `temporaryFolder`, for all that the program writes: it ends before that goes. */
   readonly folder: string;
   readonly port: number;
 }
 
 /** Serves until the end of the test. */
-export async function serveProxy(t: Cleanup, { kind, file, folder, port }: ServedProxy): Promise<void> {
+export async function serveProxy({ kind, file, folder, port }: ServedProxy): Promise<void> {
   const said: string[] = [];
   const started = spawn(programOf(kind) ?? kind, WORDS[kind](file), {
     cwd: folder,
@@ -89,7 +100,7 @@ export async function serveProxy(t: Cleanup, { kind, file, folder, port }: Serve
   });
   for (const stream of [started.stdout, started.stderr])
     stream.setEncoding('utf8').on('data', (piece: string) => said.push(piece));
-  t.after(() => ended(started, kind));
+  endsOf.get(folder)?.push(() => ended(started, kind));
   await until(async () => started.exitCode !== null || (await connects(port)), { what: `${kind} to listen` });
   if (started.exitCode !== null) throw new Error(`${kind} ended with ${started.exitCode}:\n${said.join('')}`);
 }

@@ -96,7 +96,7 @@ export async function writtenProxy(
   await runCommand(copy, { project, folder, kind });
   await runCommand(check, { project, folder, kind });
   assert.equal(reload, `sudo systemctl reload ${kind}`);
-  await serveProxy(t, { kind, file: join(folder, 'etc', MAIN_FILES[kind]), folder, port });
+  await serveProxy({ kind, file: join(folder, 'etc', MAIN_FILES[kind]), folder, port });
   toReady.typed(...guideLines('edge.md', kind));
   return { edge: { port, ca: certificate.ca }, plain: { port: plain }, toReady };
 }
