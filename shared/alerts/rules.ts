@@ -248,7 +248,36 @@ export const RULES: readonly Rule[] = [
     labels: [],
     summary: 'no checkpoint was verified for more than eight days',
     description: 'Nobody knows whether a restore would succeed.',
-    remedy: '`svc checkpoint verify`',
+    remedy: '`svc checkpoint list` has the names; `svc checkpoint verify NAME` rehearses a restore of the newest one.',
+  },
+  {
+    // A warning: what serves is not harmed, and an older checkpoint may be good. Where none is, SvcCheckpointUnverified follows.
+    name: 'SvcCheckpointFailed',
+    severity: 'warning',
+    for: '0s',
+    shape: { kind: 'gauge', ...above('svc_checkpoint_failed', 0) },
+    labels: [],
+    summary: 'the checkpoint that was rehearsed last cannot be relied on',
+    description: 'A restore from it would fail, or would have to be mended before the host starts.',
+    remedy:
+      '`svc checkpoint list` names it with its fault, and the newest one that is good. Mend the fault, `svc checkpoint create`, then `svc checkpoint verify` the new one.',
+  },
+  {
+    // Critical: people are affected now, and each minute until the rollback makes it lose more.
+    name: 'SvcReleaseBad',
+    severity: 'critical',
+    for: '0s',
+    shape: {
+      kind: 'gauge',
+      sum: [series('svc_release_verdict', { verdict: ['bad'] })],
+      is: 'above',
+      threshold: 0,
+    },
+    labels: [],
+    summary: 'the released version does badly',
+    description:
+      'Since ingress was opened for the new version it crashed, was not ready, lost a required account, or ends more work badly than the version before.',
+    remedy: '`svc release status` says by which sign; `svc release rollback` goes back to the version before.',
   },
   {
     name: 'SvcJobsMissed',

@@ -109,10 +109,22 @@ export const statusSchema = Type.Object(
     head: Type.Optional(Type.Integer()),
     /** Waiting inbox items. Their bytes only with full scope. */
     inbox: Type.Optional(Type.Object({ items: Type.Integer(), bytes: Type.Optional(Type.Integer()) })),
-    /** The newest good one, and when it was last verified. Null before the first. */
+    /** The newest one, and when it was last verified. Null before the first. */
     checkpoint: Type.Optional(
       Type.Union([
-        Type.Object({ name: Type.String(), at: Type.String(), level: Type.String(), verifiedAt: nullableText }),
+        Type.Object({
+          name: Type.String(),
+          /** Null: its manifest cannot be read. */
+          at: nullableText,
+          level: Type.String(),
+          verifiedAt: nullableText,
+          /** Why it cannot be relied on. In words only with full scope, else the level. */
+          fault: nullableText,
+          /** The one that failed last, while no newer one was rehearsed without a fault. */
+          failed: nullableText,
+          /** The newest without a known fault. */
+          good: nullableText,
+        }),
         Type.Null(),
       ]),
     ),

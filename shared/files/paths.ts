@@ -41,6 +41,8 @@ export interface ProjectPaths {
   /** States that a restore or a rollback has moved aside. */
   readonly replacedDir: string;
   readonly releasesDir: string;
+  /** Where a restore prepares the new state. Anything in it may be removed while no switch is pending. */
+  readonly stagingDir: string;
   /** Where `checkpoint verify` restores to. Anything in it may be removed. */
   readonly rehearsalDir: string;
   /** Locked while a process verifies. */
@@ -78,6 +80,7 @@ export function projectPaths(project: string): ProjectPaths {
     checkpointsDir: state('checkpoints'),
     replacedDir: state('replaced'),
     releasesDir: state('releases'),
+    stagingDir: state('restoring.part'),
     rehearsalDir: state('rehearsal'),
     rehearsalLock: state('rehearsal.lock'),
     recoveryNumbers: state('recovery.json'),

@@ -25,6 +25,8 @@ export interface Verification {
   /** Number of the last migration, to which a rehearsal has brought it. */
   readonly schema?: number;
   readonly faults: readonly string[];
+  /** SHA-256 of the manifest that was verified. */
+  readonly manifest?: string;
 }
 
 export interface StoredCheckpoint {
@@ -51,6 +53,47 @@ export function storedCheckpoints(project: string): readonly StoredCheckpoint[] 
 /** Undefined: there is no such folder. */
 export function storedCheckpoint(project: string, name: string): StoredCheckpoint | undefined {
   return namesIn(projectPaths(project).checkpointsDir).includes(name) ? readStored(project, name) : undefined;
+}
+
+/**
+ * The newest whose rehearsal, or whose own files, told whether it can be relied on: if it cannot. A check of hashes alone settles nothing: the fault
+ * may lie beside the files, and the next checkpoint would have it too.
+ */
+export function failedCheckpoint(all: readonly StoredCheckpoint[]): StoredCheckpoint | undefined {
+  const settled = all.find(({ level }) => level !== 'made' && level !== 'checked');
+  return settled?.fault === undefined ? undefined : settled;
+}
+
+/** The newest one, as a status shows it. */
+export interface NewestCheckpoint {
+  readonly name: string;
+  /** Null: its manifest cannot be read. */
+  readonly at: string | null;
+  readonly level: Level;
+  readonly verifiedAt: string | null;
+  /** Why it cannot be relied on. */
+  readonly fault: string | null;
+  /** The one that failed last, itself or an older one. Null once a newer one was rehearsed without a fault. */
+  readonly failed: string | null;
+  /** The newest that no verification found a fault in. */
+  readonly good: string | null;
+}
+
+/** Null before the first. */
+export function newestCheckpoint(project: string): NewestCheckpoint | null {
+  const all = storedCheckpoints(project);
+  const [newest] = all;
+  if (newest === undefined) return null;
+  const { name, level, manifest, verification, fault } = newest;
+  return {
+    name,
+    at: manifest?.createdAt ?? null,
+    level,
+    verifiedAt: verification?.at ?? null,
+    fault: fault ?? null,
+    failed: failedCheckpoint(all)?.name ?? null,
+    good: all.find((one) => one.fault === undefined)?.name ?? null,
+  };
 }
 
 function namesIn(folder: string): readonly string[] {

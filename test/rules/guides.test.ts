@@ -10,6 +10,9 @@ import { ROUTES } from '../../worker/http/routes/route-table.ts';
 import { guideBlocks } from '../support/deploy/guide-blocks.ts';
 import { ROOT } from './source-tree.ts';
 
+/** Title, an empty line, and what was not run. */
+const HEAD_LINES = 3;
+
 interface Schema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -69,6 +72,36 @@ describe('a block of commands for operators', () => {
     assert.ok(named.length > 25);
     assert.deepEqual(
       named.filter(({ page, name }) => !texts.some((text) => runs(text, page, name))),
+      [],
+    );
+  });
+});
+
+describe('a page with commands of a target', () => {
+  const NOT_RUN = /^\*\*[^*]*\bnot run\b/imu;
+  const named = readdirSync(join(ROOT, 'deploy/guide')).filter(
+    (page) => page.endsWith('.md') && guideBlocks(page).some(({ text }) => /\bsvc deploy init\b/u.test(text)),
+  );
+
+  it('says within its first lines what was not run', () => {
+    const heads = named.map((page) => read(`deploy/guide/${page}`).split('\n').slice(0, HEAD_LINES).join('\n'));
+
+    assert.ok(named.length >= 6, named.join(', '));
+    assert.deepEqual(
+      named.filter((_, at) => !NOT_RUN.test(heads[at] ?? '')),
+      [],
+    );
+  });
+
+  it('has no name of a checkpoint that another project would not have, unless it says what the name stands for', () => {
+    const literal = /\bsvc checkpoint \w+ c\d+\b/u;
+
+    assert.deepEqual(
+      named.filter(
+        (page) =>
+          guideBlocks(page).some(({ text }) => literal.test(text)) &&
+          !read(`deploy/guide/${page}`).includes('`c1` stands for the name that `create` printed'),
+      ),
       [],
     );
   });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { prometheusRules } from '../../shared/alerts/prometheus.ts';
 import { ACTIVE_RULES, RULES } from '../../shared/alerts/rules.ts';
-import { COMMANDS } from '../../supervisor/cli/commands.ts';
+import { COMMANDS, loadCommand } from '../../supervisor/cli/commands.ts';
 import { ALERT_CASES } from '../support/alerts/alert-cases.ts';
 import { atChanges, promtoolFile } from '../support/alerts/promtool-file.ts';
 import { ROOT } from './source-tree.ts';
@@ -18,6 +18,21 @@ const read = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
 function sameAs(name: string, text: string): void {
   if (process.env['UPDATE_SNAPSHOTS'] === '1') writeFileSync(join(FOLDER, name), text);
   assert.equal(read(name), text);
+}
+
+/** Whether svc has the command, and takes as many words before its options as are given: each `<word>`, and `[word]` at will. */
+async function canBeTyped(text: string): Promise<boolean> {
+  const [noun, ...words] = text.split(' ');
+  const verb = COMMANDS.some((one) => one.noun === noun && one.verb === words[0]) ? words.shift() : undefined;
+  const entry = COMMANDS.find((one) => one.noun === noun && one.verb === verb);
+  if (entry === undefined) return false;
+  if (words.includes('--help')) return true;
+  const { args = '' } = await loadCommand(entry);
+  const options = words.findIndex((word) => word.startsWith('-'));
+  const given = options === -1 ? words.length : options;
+  const wanted = args.split(' ').filter((arg) => arg !== '');
+  const least = wanted.filter((arg) => arg.startsWith('<')).length;
+  return given >= least && (given <= wanted.length || args.includes('...'));
 }
 
 describe('the pack for monitoring', () => {
@@ -52,18 +67,22 @@ describe('the pack for monitoring', () => {
     assert.deepEqual(short, []);
   });
 
-  it('names no command that svc does not have', () => {
+  it('names no command that svc does not have, and none without the words that it requires', async () => {
     const texts = [read('runbook.md'), ...RULES.flatMap(({ description, remedy }) => [description, remedy])];
-    const known = new Set(COMMANDS.map(({ noun, verb }) => (verb === undefined ? noun : `${noun} ${verb}`)));
-    const named = texts
-      .flatMap((text) => [...text.matchAll(/`svc ([a-z]+)(?: ([a-z]+))?/gu)])
-      .map(([, noun = '', verb]) => (verb === undefined ? noun : `${noun} ${verb}`));
+    const named = texts.flatMap((text) => [...text.matchAll(/`svc ([^`]+)`/gu)].map(([, words = '']) => words));
+    const faults = await Promise.all(named.map(async (words) => ((await canBeTyped(words)) ? [] : [words])));
 
     assert.ok(named.length > 40, String(named.length));
-    assert.deepEqual(
-      named.filter((one) => !known.has(one)),
-      [],
-    );
+    assert.deepEqual(faults.flat(), []);
+  });
+
+  it('would find a command that svc does not have, and one without a word', async () => {
+    const wrong = ['inbox mend', 'alerts sillence NAME', 'checkpoint verify', 'checkpoint verify --quick'];
+    const right = ['checkpoint verify NAME', 'alerts', 'jobs history', 'jobs history {job}', 'workroom do --help'];
+    const typed = async (texts: readonly string[]) => new Set(await Promise.all(texts.map(canBeTyped)));
+
+    assert.deepEqual(await typed(wrong), new Set([false]));
+    assert.deepEqual(await typed(right), new Set([true]));
   });
 
   it('mutes the warnings that the table names', () => {

@@ -333,7 +333,7 @@ export class Parts {
     const paths = projectPaths(project);
     return new DiskBudget({
       folders: [paths.stateDir, paths.dataDir],
-      without: [paths.checkpointsDir, paths.replacedDir],
+      without: [paths.checkpointsDir, paths.replacedDir, paths.rehearsalDir, paths.releasesDir, paths.stagingDir],
       database: this.file,
       limits: () => this.engine.runtime.loaded.config.disk,
       clock: systemClock,

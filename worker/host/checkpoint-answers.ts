@@ -35,3 +35,15 @@ export function failureFor(
 ): Checkpoints['failure'] {
   return { ...failure, ...(texts ? { message: message ?? '', hint: hint ?? null } : {}) };
 }
+
+const FILES_NAMED = 3;
+
+/** The warning that a restore of this checkpoint brings data of one version beside files of another. */
+export function differsText(files: readonly string[]): readonly string[] {
+  if (files.length === 0) return [];
+  const more = files.length > FILES_NAMED ? ` and ${files.length - FILES_NAMED} more` : '';
+  const named = files.slice(0, FILES_NAMED).join(', ');
+  return [
+    `the host runs with other files than this checkpoint has: ${named}${more}; svc runtime restart takes them in`,
+  ];
+}

@@ -3,8 +3,14 @@ import { resolve } from 'node:path';
 import type { Checkpoints } from '../../shared/api/recovery/checkpoint.ts';
 import { type LoadedConfig, loadConfig } from '../../shared/config/load.ts';
 import type { Mode } from '../../shared/config/mode.ts';
-import { type ProjectPaths, projectPaths } from '../../shared/files/paths.ts';
-import { storedCheckpoint, storedCheckpoints } from '../../shared/recovery/stored-checkpoints.ts';
+import { CONFIG_FILE, type ProjectPaths, projectPaths } from '../../shared/files/paths.ts';
+import {
+  failedCheckpoint,
+  type NewestCheckpoint,
+  newestCheckpoint,
+  storedCheckpoint,
+  storedCheckpoints,
+} from '../../shared/recovery/stored-checkpoints.ts';
 import { coerceError, SvcError } from '../../shared/svc-error.ts';
 import type { Timer } from '../../shared/time/clock.ts';
 import { type Core, reasonOf } from '../core/core.ts';
@@ -16,7 +22,7 @@ import type { Caller } from '../http/api/caller.ts';
 import type { CheckpointsApi } from '../http/api/checkpoints-api.ts';
 import type { CheckpointFigures } from '../metrics/checkpoint-metrics.ts';
 import type { Made } from '../recovery/checkpoint/make-checkpoint.ts';
-import { failureFor, lastFor, manifestOf, shownOf } from './checkpoint-answers.ts';
+import { differsText, failureFor, lastFor, manifestOf, shownOf } from './checkpoint-answers.ts';
 import { Rehearsals } from './rehearsals.ts';
 
 export interface RecoveryDeps {
@@ -108,16 +114,8 @@ export class RecoveryHost {
   };
 
   /** For status. Null before the first. */
-  newest(): {
-    readonly name: string;
-    readonly at: string;
-    readonly level: string;
-    readonly verifiedAt: string | null;
-  } | null {
-    const [newest] = storedCheckpoints(this.#deps.project).filter(({ fault }) => fault === undefined);
-    if (newest?.manifest === undefined) return null;
-    const { name, level, manifest, verification } = newest;
-    return { name, at: manifest.createdAt, level, verifiedAt: verification?.at ?? null };
+  newest(): NewestCheckpoint | null {
+    return newestCheckpoint(this.#deps.project);
   }
 
   /** Undefined before the database is open. */
@@ -138,6 +136,8 @@ export class RecoveryHost {
       verifiedSeconds: secondsSince(good.find(({ level }) => level === 'rehearsed')?.verification?.at),
       bytes: [...parts.values()].reduce((sum, bytes) => sum + bytes, 0),
       failures: this.#failures,
+      failed: failedCheckpoint(all) === undefined ? 0 : 1,
+      verifyFailures: this.#rehearsals.failures,
     };
   }
 
@@ -173,8 +173,9 @@ export class RecoveryHost {
   async #make({ actor, reason }: Asked, onBegun: (name: string) => void): Promise<Made> {
     const { core, project, file, writer, tell } = this.#deps;
     const { makeRunning } = await import('../recovery/checkpoint/make-running.ts');
+    const { differing, ...facts } = await this.#facts();
     const made = await makeRunning({
-      ...(await this.#facts()),
+      ...facts,
       project,
       database: file,
       reason,
@@ -191,10 +192,11 @@ export class RecoveryHost {
       },
       point: core.point,
     });
-    const { manifest, warnings, secretHits, bytes, ms } = made;
+    const { manifest, secretHits, bytes, ms } = made;
+    const warnings = [...differsText(differing), ...made.warnings];
     const holdMs = Math.round(made.holdMs);
     const { name } = manifest;
-    this.#last = { name, bytes, ms, holdMs, secretHits, warnings: [...warnings] };
+    this.#last = { name, bytes, ms, holdMs, secretHits, warnings };
     core.log.info({ checkpoint: name, bytes, ms, holdMs, warnings, secretHits }, 'checkpoint made');
     const data = { name, bytes, ms, holdMs, reason };
     await tell({
@@ -222,12 +224,14 @@ export class RecoveryHost {
       // kept as it is; the next start would refuse it
     }
     const { schedule, recovery } = served.config;
+    const differing = [...(file?.version === served.version ? [] : [CONFIG_FILE]), ...changedFiles()];
     return {
+      differing,
       zone: schedule.timezone,
       maxLogBytes: recovery.maxLogBytes,
       config: {
         version: file?.version ?? 'invalid',
-        isRunning: file?.version === served.version && changedFiles().length === 0,
+        isRunning: differing.length === 0,
       },
       secrets: knownSecrets(file ?? served, [...served.secrets, ...secrets()]),
       without: [this.#copyTo()].filter((folder) => folder !== undefined),

@@ -9,6 +9,7 @@ import {
 import { SvcError } from '../../shared/svc-error.ts';
 import type { Core } from '../core/core.ts';
 import type { NewEvent } from '../events/event-types.ts';
+import type { VerifyFailure } from '../metrics/checkpoint-metrics.ts';
 import type { RestorePlan } from '../recovery/restore/plan.ts';
 import type { VerifiedCheckpoint } from '../recovery/verify/verify-checkpoint.ts';
 
@@ -38,9 +39,15 @@ export class Rehearsals {
   #running: Promise<void> | undefined;
   #planning: Promise<RestorePlan> | undefined;
   #retryAt = 0;
+  readonly #failures = new Map<VerifyFailure, number>();
 
   constructor(deps: RehearsalDeps) {
     this.#deps = deps;
+  }
+
+  /** Since the start. */
+  get failures(): ReadonlyMap<VerifyFailure, number> {
+    return this.#failures;
   }
 
   /** Begins one; the event `checkpoint.verified` tells its end. Throws `not_found`, and `conflict` while one is under way. */
@@ -127,15 +134,23 @@ export class Rehearsals {
       result = await verifyInChild({ project, environment, name, quick }, this.#stop.signal);
     } catch (error) {
       this.#retryAt = core.clock.now() + HOUR_MS;
-      if (!this.#stop.signal.aborted)
-        core.log.error({ err: error, checkpoint: name }, 'the checkpoint was not verified');
+      if (this.#stop.signal.aborted) return;
+      this.#count('unknown');
+      core.log.error({ err: error, checkpoint: name }, 'the checkpoint was not verified');
       return;
     }
     const { level, ok, ms, faults, instead } = result;
     if (ok) core.log.info({ checkpoint: name, level, ms }, 'checkpoint verified');
-    else core.log.error({ checkpoint: name, level, faults, instead }, 'the checkpoint cannot be relied on');
+    else {
+      this.#count(result.isDamaged === true ? 'damaged' : 'failed');
+      core.log.error({ checkpoint: name, level, faults, instead }, 'the checkpoint cannot be relied on');
+    }
     const data = { name, level, ok, ms };
     const about = { at: core.clock.now(), runtimeId: core.runtimeId, subject: name, actor };
     await tell({ type: 'checkpoint.verified', ...about, data });
+  }
+
+  #count(failure: VerifyFailure): void {
+    this.#failures.set(failure, (this.#failures.get(failure) ?? 0) + 1);
   }
 }

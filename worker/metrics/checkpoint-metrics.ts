@@ -11,7 +11,15 @@ export interface CheckpointFigures {
   readonly bytes: number;
   /** Failures since the start, by code. */
   readonly failures: ReadonlyMap<string, number>;
+  /** 1 while the checkpoint that was rehearsed last has a fault, whoever rehearsed it. */
+  readonly failed: number;
+  /** Verifications by this host that found a fault, since the start. */
+  readonly verifyFailures: ReadonlyMap<VerifyFailure, number>;
 }
+
+/** `damaged`: its own files. `failed`: what lies beside them. `unknown`: the verification itself ended early. */
+export type VerifyFailure = 'damaged' | 'failed' | 'unknown';
+const VERIFY_FAILURES: readonly VerifyFailure[] = ['damaged', 'failed', 'unknown'];
 
 const CODES = ['refused', 'storage_unavailable', 'database_corrupt', 'overloaded', 'timeout', 'conflict', 'internal'];
 
@@ -19,7 +27,11 @@ const CODES = ['refused', 'storage_unavailable', 'database_corrupt', 'overloaded
 export function checkpointMetrics(registry: Registry, read: () => Promise<CheckpointFigures | undefined>): void {
   const registers = [registry];
   const figures = sharedRead(read);
-  const gauge = (name: string, help: string, figure: Exclude<keyof CheckpointFigures, 'failures'>): void => {
+  const gauge = (
+    name: string,
+    help: string,
+    figure: Exclude<keyof CheckpointFigures, 'failures' | 'verifyFailures'>,
+  ): void => {
     new Gauge({
       name,
       help,
@@ -42,17 +54,42 @@ export function checkpointMetrics(registry: Registry, read: () => Promise<Checkp
     'verifiedSeconds',
   );
   gauge('svc_checkpoint_bytes', 'Bytes of all checkpoints; a file that several need counts once.', 'bytes');
-  new Counter({
-    name: 'svc_checkpoint_failures_total',
-    help: 'Checkpoints that could not be made, by code.',
-    labelNames: ['code'],
-    registers,
-    async collect() {
-      const failures = (await figures(this))?.failures;
-      this.reset();
-      if (failures === undefined) return;
-      for (const code of CODES) this.inc({ code }, 0);
-      for (const [code, count] of failures) this.inc({ code }, count);
+  gauge(
+    'svc_checkpoint_failed',
+    '1 while the newest checkpoint that was rehearsed, or cannot be read, cannot be relied on.',
+    'failed',
+  );
+  const counter = (
+    { name, help, label }: { readonly name: string; readonly help: string; readonly label: string },
+    known: readonly string[],
+    countsOf: (figures: CheckpointFigures) => ReadonlyMap<string, number>,
+  ): void => {
+    new Counter({
+      name,
+      help,
+      labelNames: [label],
+      registers,
+      async collect() {
+        const found = await figures(this);
+        this.reset();
+        if (found === undefined) return;
+        for (const value of known) this.inc({ [label]: value }, 0);
+        for (const [value, count] of countsOf(found)) this.inc({ [label]: value }, count);
+      },
+    });
+  };
+  counter(
+    { name: 'svc_checkpoint_failures_total', help: 'Checkpoints that could not be made, by code.', label: 'code' },
+    CODES,
+    ({ failures }) => failures,
+  );
+  counter(
+    {
+      name: 'svc_checkpoint_verify_failures_total',
+      help: 'Verifications of checkpoints by this host that found a fault, or ended early.',
+      label: 'result',
     },
-  });
+    VERIFY_FAILURES,
+    ({ verifyFailures }) => verifyFailures,
+  );
 }

@@ -11,7 +11,7 @@
 //   WORKER-5  A pending switch (of a restore or a release) is finished under the writer lock, before the configuration is read and before anything
 //             is bound. The worker then exits with 75: its own code may be among what moved.
 
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import type { Cut, RuntimeStatus } from '../../shared/api/control.ts';
 import { type Environment, takeHanded } from '../../shared/config/environment.ts';
 import type { LoadedConfig } from '../../shared/config/load.ts';
@@ -153,6 +153,7 @@ class Worker {
     this.#lock = acquireWriterLock(this.#paths, { runtimeId: this.#runtimeId, owner: this.owned.owner, mode });
     this.owned.holdsFolder();
     if (existsSync(this.#paths.pendingSwitch)) return this.#finishSwitch(); // decided since
+    this.#removeStaging();
     this.#log.logger.info(
       { version: VERSION, node: process.version, owner: this.owned.owner, mode, pid: process.pid },
       'worker starting',
@@ -179,6 +180,21 @@ class Worker {
     this.#link?.send({ type: 'stopping', code: EXIT.restartRequired, reason, switched: true });
     this.owned.ended(EXIT.restartRequired);
     this.#end(EXIT.restartRequired, reason);
+  }
+
+  /** A restore that was killed before it had decided left it. Whoever restores holds the writer lock, so none is under way. */
+  #removeStaging(): void {
+    const { stagingDir } = this.#paths;
+    if (!existsSync(stagingDir)) return;
+    try {
+      rmSync(stagingDir, { recursive: true });
+      this.#log.logger.info({ folder: stagingDir }, 'removed what a restore that was cut has left');
+    } catch (error) {
+      this.#log.logger.warn(
+        { err: error, folder: stagingDir },
+        'what a restore that was cut has left cannot be removed',
+      );
+    }
   }
 
   /** The start failed: reports the error and exits with its code. */

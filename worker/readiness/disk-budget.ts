@@ -41,7 +41,10 @@ export class DiskBudget {
 
   constructor(options: {
     readonly folders: readonly string[];
-    /** Folders below them that do not count: `recovery.maxBytes` bounds them. */
+    /**
+     * Folders below them that do not count: restore points, and copies of the state and the code that are made and removed again. Otherwise the
+     * rehearsal of a checkpoint would close ingress.
+     */
     readonly without?: readonly string[];
     readonly database: string;
     readonly limits: () => DiskLimits;

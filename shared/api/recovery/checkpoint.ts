@@ -120,7 +120,13 @@ export const restorePlanSchema = Type.Object(
     now: orNull(stateSchema),
     /** Why the present state cannot be read: nothing of it comes along. */
     unreadable: nullableText,
+    /** Whether the present schema has a breaking migration that the one of the checkpoint has not. */
+    isBreaking: flag,
+    /** The commit that is checked out. */
+    commit: nullableText,
     isConfigSame: orNull(flag),
+    /** Paths in svc.config.yml whose values differ. */
+    configKeys: orNull(Type.Array(text)),
     isLockfileSame: orNull(flag),
     /** Names of secrets whose value has changed since. */
     secrets: orNull(Type.Array(text)),
@@ -128,6 +134,8 @@ export const restorePlanSchema = Type.Object(
     /** Sends that went out since, by account. */
     notUndone: orNull(Type.Object({ sends: Type.Record(text, count) }, open)),
     comesAlong: orNull(counts('received', 'waitingSends', 'waitingTasks', 'ids', 'endedItems', 'endedSends', 'tasks')),
+    /** Rows that the restored schema has no place for, by `table.column` and `table`. */
+    notHeld: orNull(Type.Record(text, count)),
     open: orNull(counts('items', 'sends')),
     bytes: count,
     /** For `svc checkpoint restore --yes --plan`. Changes with the present state. */

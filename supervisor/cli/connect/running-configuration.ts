@@ -63,6 +63,15 @@ export async function refuseBrokenRestart(status: RunningProject['status']): Pro
   if (judged?.isChanged === true && status.owner !== 'foreground') await ask('check_code', CODE_MS);
 }
 
+/**
+ * Whether the running worker serves another configuration or code than the files say. Undefined where nobody can tell. Throws errors about the
+ * configuration as it is now.
+ */
+export async function differsFromFiles(project: string): Promise<boolean | undefined> {
+  const running = await findStaying(project).catch(() => undefined);
+  return running && (await judge(running.status))?.isChanged;
+}
+
 /** A running daemon that accepts the configuration, with its current version. For a shell that cannot read the configuration. */
 export async function judgedByDaemon(
   project: string,

@@ -75,6 +75,16 @@ export function requireReferences({ raw }: DeployProject): void {
       );
 }
 
+/** Longer than the drain, for the last steps of a stop. */
+const STOP_MARGIN_SECONDS = 5;
+const SHORTEST_STOP_SECONDS = 20;
+
+/** How long an owner waits between SIGTERM and its kill: never shorter than the drain that the project sets. */
+export function stopSeconds({ raw }: DeployProject, shortest = SHORTEST_STOP_SECONDS): number {
+  const drain = raw(['supervisor', 'stopTimeoutSeconds']);
+  return Math.max(shortest, typeof drain === 'number' ? drain + STOP_MARGIN_SECONDS : 0);
+}
+
 export const refused = (message: string, hint: string): SvcError => new SvcError('refused', message, { hint });
 
 export function fittingName(name: string): string {

@@ -1,25 +1,38 @@
-// The newest good checkpoint, for `runtime status`. Read from its folder, so that it is told whatever answers.
-import { storedCheckpoints } from '../../../shared/recovery/stored-checkpoints.ts';
+// The newest checkpoint, for `runtime status`: how old it is, how far it is proven, and what failed. Read from its folder, so that it is told whatever
+// answers.
+import type { NewestCheckpoint, StoredCheckpoint } from '../../../shared/recovery/stored-checkpoints.ts';
 import { waitText } from '../../../shared/time/wait-text.ts';
+import { shown } from './printable.ts';
 
-export interface NewestCheckpoint {
-  readonly name: string;
-  readonly at: string;
-  readonly level: string;
+const FAULT_CHARACTERS = 60;
+
+/** A fault may be as long as a stack: `svc checkpoint show` has all of it. */
+export function faultText(fault: string): string {
+  const [line = ''] = fault.split('\n');
+  const isWhole = line === fault && line.length <= FAULT_CHARACTERS;
+  return shown(isWhole ? line : `${line.slice(0, FAULT_CHARACTERS - 1).trimEnd()}…`);
+}
+
+/** How far a checkpoint is proven. */
+export function levelText({
+  level,
+  verifiedAt,
+}: {
+  readonly level: StoredCheckpoint['level'];
   readonly verifiedAt: string | null;
+}): string {
+  return level === 'made' || verifiedAt === null ? level : `${level} ${ageOf(verifiedAt)} ago`;
 }
 
-export function newestCheckpoint(project: string): NewestCheckpoint | null {
-  const newest = storedCheckpoints(project).find(({ fault }) => fault === undefined);
-  if (newest?.manifest === undefined) return null;
-  const { name, level, manifest, verification } = newest;
-  return { name, at: manifest.createdAt, level, verifiedAt: verification?.at ?? null };
-}
+const ageOf = (time: string): string => waitText(Date.now() - Date.parse(time));
 
 export function checkpointText(newest: NewestCheckpoint | null): string {
-  const name = 'checkpoint'.padEnd(11);
-  if (newest === null) return `${name} none: svc checkpoint create`;
-  const ageOf = (time: string): string => waitText(Date.now() - Date.parse(time));
-  const proven = newest.verifiedAt === null ? 'not verified' : `${newest.level} ${ageOf(newest.verifiedAt)} ago`;
-  return `${name} ${newest.name}, ${ageOf(newest.at)} old, ${proven}`;
+  const title = 'checkpoint'.padEnd(11);
+  if (newest === null) return `${title} none: svc checkpoint create`;
+  const { name, at, level, fault, failed, good } = newest;
+  const proven = level === 'made' ? 'not verified' : levelText(newest);
+  const facts = [name, ...(at === null ? [] : [`${ageOf(at)} old`]), proven].join(', ');
+  if (fault !== null)
+    return `${title} ${facts}: ${faultText(fault)}; ${good === null ? 'no other one is good' : `the newest good one is ${good}`}`;
+  return `${title} ${facts}${failed === null ? '' : `; ${failed} FAILED: svc checkpoint show ${failed}`}`;
 }

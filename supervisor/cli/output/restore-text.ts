@@ -2,6 +2,7 @@
 import type { TakenBack } from '../../../shared/recovery/release-record.ts';
 import { waitText } from '../../../shared/time/wait-text.ts';
 import type { readRestorePlan } from '../start/worker-entry.ts';
+import { shown } from './printable.ts';
 
 export type Plan = Awaited<ReturnType<typeof readRestorePlan>>;
 
@@ -13,6 +14,7 @@ export function planLines(plan: Plan, now: number): readonly string[] {
     ['LOST', lostText(plan)],
     ['NOT UNDONE', notUndoneText(plan)],
     ['COMES ALONG', alongText(plan)],
+    ['NOT HELD', notHeldText(plan.notHeld)],
     ['SECRETS', secretsText(plan)],
     ['THEN', 'new event timeline; ingress paused (park) until: svc ingress resume'],
   ].filter(([, text]) => text !== '');
@@ -38,14 +40,32 @@ function checkpointText({ createdAt, level, verifiedAt, made, past }: Plan, now:
   ]);
 }
 
-function nowText({ now, unreadable, past, isConfigSame, isLockfileSame }: Plan): string {
-  if (unreadable !== null) return `cannot be read, so nothing comes along: ${unreadable}`;
-  if (now === null) return 'no state lies here';
-  return listed([
-    `schema ${schemaText(now.schema)}${now.schema > past.schema ? ' (newer: it is migrated again)' : ''}`,
-    isConfigSame === false ? 'svc.config.yml differs; it stays as it is' : '',
+function nowText(plan: Plan): string {
+  const { now, unreadable, commit, isLockfileSame } = plan;
+  const files = [
+    commit === null ? '' : `commit ${commit.slice(0, 12)}`,
+    configText(plan),
     isLockfileSame === false ? 'package-lock.json differs; it stays as it is' : '',
-  ]);
+  ];
+  if (unreadable !== null) return listed([`cannot be read, so nothing comes along: ${unreadable}`, ...files]);
+  if (now === null) return listed(['no state lies here', ...files]);
+  const [first = '', ...rest] = files;
+  return listed([first, `schema ${schemaText(now.schema)}${migrationText(plan, now.schema)}`, ...rest]);
+}
+
+function migrationText({ past, isBreaking }: Plan, schema: number): string {
+  const kind = [isBreaking ? 'breaking' : '', schema > past.schema ? 'newer: it is migrated again' : ''];
+  return listed(kind) === '' ? '' : ` (${listed(kind)})`;
+}
+
+const KEYS_NAMED = 5;
+
+function configText({ isConfigSame, configKeys }: Plan): string {
+  if (isConfigSame !== false) return '';
+  const keys = configKeys ?? [];
+  const more = keys.length > KEYS_NAMED ? ` and ${keys.length - KEYS_NAMED} more` : '';
+  const named = keys.length === 0 ? '' : `: ${keys.slice(0, KEYS_NAMED).map(shown).join(', ')}${more}`;
+  return `svc.config.yml differs${named}; it stays as it is`;
 }
 
 /** Whether work would be lost. Events alone are none: a start and a stop make some. */
@@ -106,6 +126,12 @@ function alongText({ comesAlong, open }: Plan): string {
     ends.every((end) => end === '') ? '' : `ends of ${listed(ends)}`,
   ]);
   return text === '' ? 'nothing' : text;
+}
+
+/** What an older schema has no place for. Empty where it holds everything. */
+export function notHeldText(notHeld: Plan['notHeld']): string {
+  const rows = Object.entries(notHeld ?? {}).map(([what, count]) => `${shown(what)} of ${counted(count, 'row')}`);
+  return rows.length === 0 ? '' : `${listed(rows)}: the schema of the checkpoint has no place for it`;
 }
 
 function secretsText({ secrets, made }: Plan): string {

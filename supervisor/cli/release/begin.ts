@@ -14,8 +14,9 @@ import {
   writeRelease,
 } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
+import { differsFromFiles } from '../connect/running-configuration.ts';
 import { imageHere } from './image-version.ts';
-import { keeperOf } from './owner.ts';
+import { isHostRunning, keeperOf } from './owner.ts';
 import { pauseForRelease, QUIET, STAYS_PAUSED } from './pause.ts';
 import { callSvc, type SvcCaller, treeOptions } from './svc-call.ts';
 import {
@@ -48,10 +49,14 @@ export async function begin(caller: SvcCaller, { say, actor, ...asked }: BeginOp
   const source = await sourceOf(asked, tree);
   await refuseDowngrade(source, tree);
   await refuseChanged(source, tree);
-  const keeper = source.kind === 'image' ? { owner: 'image' } : await keeperOf(caller);
+  const { keeper, isRunning } =
+    source.kind === 'image'
+      ? { keeper: { owner: 'image' }, isRunning: await isHostRunning(caller) }
+      : await keeperOf(caller);
+  if (isRunning && (await differsFromFiles(project)) === true) throw otherFiles('svc release begin');
   say(`ingress is paused: what comes in is stored and waits. Waiting up to ${QUIET} until nothing runs`);
   const operatorPause = await pauseForRelease(caller);
-  const restorePoint = await makeRestorePoint(caller, source).catch((error: unknown) => {
+  const restorePoint = await makeRestorePoint(caller, { source, isRunning }).catch((error: unknown) => {
     say(operatorPause !== undefined ? 'ingress stays paused, as it was before' : STAYS_PAUSED);
     throw error;
   });
@@ -80,9 +85,13 @@ export async function begin(caller: SvcCaller, { say, actor, ...asked }: BeginOp
   return record;
 }
 
-async function makeRestorePoint(caller: SvcCaller, source: Source): Promise<string> {
+async function makeRestorePoint(
+  caller: SvcCaller,
+  { source, isRunning }: { readonly source: Source; readonly isRunning: boolean },
+): Promise<string> {
   const made = await callSvc(caller, ['checkpoint', 'create', '--reason', `before a release to ${source.value}`]);
   const name = String(made.json?.['name']);
+  if (isRunning) await refuseOtherFiles(caller, name);
   await callSvc(caller, ['checkpoint', 'verify', name, '--quick']);
   return name;
 }
@@ -144,11 +153,30 @@ async function refuseChanged(source: Source, tree: TreeOptions): Promise<void> {
   });
 }
 
-/** What a checkpoint says of the code that runs. */
-async function versionAt(caller: SvcCaller, checkpoint: string): Promise<ReleasedVersion> {
+async function manifestOf({ project }: SvcCaller, checkpoint: string) {
   const { readManifest } = await import('../../../shared/recovery/manifest.ts');
   const { checkpointFolder } = await import('../../../shared/recovery/layout.ts');
-  const { commit, lockfile, config, svc, schema } = readManifest(checkpointFolder(caller.project, checkpoint));
+  return readManifest(checkpointFolder(project, checkpoint));
+}
+
+/**
+ * A rollback would bring back files that never ran with these data. The manifest also tells of files that changed while it was made, such as a log
+ * among the code: the host says whether they are its own.
+ */
+async function refuseOtherFiles(caller: SvcCaller, checkpoint: string): Promise<void> {
+  const { config } = await manifestOf(caller, checkpoint);
+  if (config.isRunning || (await differsFromFiles(caller.project)) === false) return;
+  throw otherFiles('svc release begin goes on');
+}
+
+const otherFiles = (then: string): SvcError =>
+  new SvcError('refused', 'the host runs with another configuration or code than the files of the project say', {
+    hint: `svc runtime restart takes the files in, then ${then}; svc checkpoint create names the files`,
+  });
+
+/** What a checkpoint says of the code that runs. */
+async function versionAt(caller: SvcCaller, checkpoint: string): Promise<ReleasedVersion> {
+  const { commit, lockfile, config, svc, schema } = await manifestOf(caller, checkpoint);
   return {
     commit: commit?.id ?? null,
     lockfile: lockfile?.sha256 ?? null,

@@ -39,13 +39,15 @@ async function hostNow(caller: SvcCaller): Promise<HostNow> {
 }
 
 /** Who stops and starts the host. A host that is stopped is started by the service that is enabled for it, else as a daemon. Throws `refused`. */
-export async function keeperOf(caller: SvcCaller): Promise<Keeper> {
+export async function keeperOf(caller: SvcCaller): Promise<{ readonly keeper: Keeper; readonly isRunning: boolean }> {
   const host = await hostNow(caller);
-  const service = host.isRunning ? await serviceOfRunning(caller, host) : enabledService(caller);
-  if (service === undefined) return { owner: 'daemon' };
+  const { isRunning } = host;
+  const service = isRunning ? await serviceOfRunning(caller, host) : enabledService(caller);
+  if (service === undefined) return { keeper: { owner: 'daemon' }, isRunning };
   const denied = await service.denied();
   if (denied !== undefined) throw mayNot(service, denied);
-  return { owner: service.kind, ...(service.kind === 'systemd' ? { scope: service.scope } : {}) };
+  const { kind, scope } = service;
+  return { keeper: { owner: kind, ...(kind === 'systemd' ? { scope } : {}) }, isRunning };
 }
 
 /** The service whose process the host is (RELEASE-OWNER-1); undefined for a daemon. */

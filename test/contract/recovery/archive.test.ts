@@ -11,6 +11,7 @@ import { SvcError } from '../../../shared/svc-error.ts';
 import type { Key, Lock } from '../../../worker/recovery/archive/age.ts';
 import { exportCheckpoint } from '../../../worker/recovery/archive/export.ts';
 import { importCheckpoint } from '../../../worker/recovery/archive/import.ts';
+import { lockRecovery } from '../../../worker/recovery/checkpoint/lock.ts';
 import { verifyCheckpoint } from '../../../worker/task.ts';
 import {
   checkpointOf,
@@ -30,8 +31,10 @@ const SKIP_AGE = HAS_AGE ? false : 'the program age is not installed';
 
 const withCheckpoint = workroomWithCheckpoint();
 
-const exported = (project: TemporaryProject, { lock, to = project.path }: { lock?: Lock; to?: string } = {}) =>
-  exportCheckpoint({ project: project.path, environment: project.env, name: 'c1', to, lock });
+const exported = (
+  project: TemporaryProject,
+  { to = project.path, ...more }: { lock?: Lock; to?: string; patienceMs?: number } = {},
+) => exportCheckpoint({ project: project.path, environment: project.env, name: 'c1', to, ...more });
 
 const imported = (project: TemporaryProject, file: string, key?: Key) =>
   importCheckpoint({ project: project.path, environment: project.env, file, key });
@@ -134,6 +137,15 @@ describe('an archive of a checkpoint', () => {
       readdirSync(project.path).filter((name) => name.includes('tar')),
       [],
     );
+  });
+
+  it('is not made while another process makes or removes checkpoints', async (t) => {
+    const project = await withCheckpoint(t);
+    const lock = lockRecovery(project.path);
+
+    await assert.rejects(exported(project, { patienceMs: 0 }), refused('conflict', /another process/));
+    lock.release();
+    await exported(project);
   });
 
   it('is not taken where another project has its state, but beside the same one', async (t) => {

@@ -1,6 +1,7 @@
 // Work that is open in the restored state and missing in the replaced one. It has ended only where the replaced state came from the restored one.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import type { Database } from '../../../shared/sqlite.ts';
 import { loadProjectState } from '../../../worker/database/project-state.ts';
 import { SqliteReader } from '../../../worker/database/reader.ts';
 import { openReadOnly } from '../../../worker/database/sqlite/connection.ts';
@@ -207,4 +208,55 @@ describe('open work that the replaced state had, and retention removed there', (
     assert.deepEqual(states(project, 'inbox'), { parked: 'done' });
     assert.deepEqual(states(project, 'outbox'), { waiting: 'sent' });
   });
+});
+
+describe('a restore', () => {
+  for (const carry of [true, false])
+    it(`gives no number twice and forgets no start, ${carry ? 'with' : 'without'} carry`, async (t) => {
+      const start = (number: number) => ({
+        runtime_id: `r${number}`,
+        number,
+        at: number,
+        pid: 1,
+        owner: 'daemon',
+        version: '0',
+        node: 'v',
+        previous_end: number === 3 ? 'crashed' : 'stopped',
+      });
+      const count = (database: Database, values: Readonly<Record<string, number>>): void => {
+        for (const [name, value] of Object.entries(values))
+          database.prepare('INSERT OR REPLACE INTO counters (name, value) VALUES (?, ?)').run(name, value);
+      };
+      const project = stoppedProject(t);
+      withDatabase(project.paths.database, (database) => {
+        count(database, { authority: 5, generation: 9, 'starts.crashed': 0, 'starts.stopped': 2, event: 7 });
+        insert(database, 'starts', start(1), start(2));
+      });
+      await project.make();
+      withDatabase(project.paths.database, (database) => {
+        count(database, { authority: 8, generation: 4, 'starts.crashed': 1, event: 70 });
+        insert(database, 'starts', start(3));
+      });
+
+      await bring(project, 'c1', { carry, open: 'handle' });
+
+      const rows = (query: string): readonly unknown[] => rowsOf(project.paths.database, query);
+      assert.deepEqual(
+        rows(
+          "SELECT name, value FROM counters WHERE name IN ('authority', 'generation') OR name LIKE 'starts.%' ORDER BY name",
+        ),
+        [
+          ['authority', 8],
+          ['generation', 9],
+          ['starts.crashed', 1],
+          ['starts.stopped', 2],
+        ],
+      );
+      assert.deepEqual(rows("SELECT value FROM counters WHERE name = 'event'"), [[7]]);
+      assert.deepEqual(rows('SELECT runtime_id, previous_end FROM starts ORDER BY number'), [
+        ['r1', 'stopped'],
+        ['r2', 'stopped'],
+        ['r3', 'crashed'],
+      ]);
+    });
 });

@@ -68,7 +68,7 @@ describe('a restore', () => {
 
     const after = metaOf(project);
     assert.deepEqual([plan.lost?.events, plan.lost?.jobs, plan.secrets, plan.now?.head], [1, 1, [], 3]);
-    assert.deepEqual(done, { name: 'c1', replaced: 's1', lost: 1, carried: 0 });
+    assert.deepEqual(done, { name: 'c1', replaced: 's1', lost: 1, carried: 0, notHeld: {} });
     assert.deepEqual([after['fact'], after['other'], after['project_id']], ['then', undefined, before['project_id']]);
     assert.notEqual(after['epoch'], before['epoch']);
     const { state, mode, by, until } = JSON.parse(after['ingress'] ?? '');

@@ -48,6 +48,9 @@ describe('svc deploy init compose', () => {
     assert.match(svc.image, /^acme-my-bot-[\da-f]{6}:\$\{IMAGE_TAG:-local\}$/);
     assert.deepEqual(svc.ports, ['127.0.0.1:8068:8068']);
     assert.deepEqual([svc.read_only, svc.cap_drop, svc.init, svc.restart], [true, ['ALL'], true, 'unless-stopped']);
+    assert.deepEqual([svc.security_opt, svc.pids_limit, svc.mem_limit], [['no-new-privileges:true'], 256, '1g']);
+    assert.deepEqual(svc.logging, { driver: 'json-file', options: { 'max-size': '20m', 'max-file': '5' } });
+    assert.equal(svc.env_file, '.env');
     assert.equal(svc.environment.HTTP_HOST, '0.0.0.0');
     assert.match(svc.environment.HTTP_TOKEN, /^\$\{HTTP_TOKEN:\?/);
     assert.equal(svc.stop_grace_period, '20s');

@@ -61,6 +61,19 @@ describe('deploy.current', () => {
     assert.equal((await lookAt(folder)).status, 'ok', 'the copies that are kept do not count');
   });
 
+  it('looks at the files of a container, too, which lie in the root', async (t) => {
+    const folder = deployFolder(t);
+    await runDeploy(folder, 'compose');
+    assert.deepEqual(await lookAt(folder), { status: 'ok', reason: '3 are' });
+    for (const path of ['Dockerfile', 'compose.yml']) age(folder, path);
+    const { status, reason, fix } = await lookAt(folder);
+    assert.equal(status, 'warn');
+    assert.match(reason, /: Dockerfile \(svc 0\.0\.1\), compose\.yml \(svc 0\.0\.1\)$/);
+    assert.match(fix ?? '', /^svc deploy init compose --force, /);
+    await runDeploy(folder, 'compose', { force: true });
+    assert.equal((await lookAt(folder)).status, 'ok');
+  });
+
   it('takes a template that this svc does not have for behind', async (t) => {
     const folder = deployFolder(t);
     await runDeploy(folder, 'systemd');

@@ -1,12 +1,14 @@
 // `svc deploy init kubernetes`: what it writes, what it refuses, and our rules for the manifests, each with a manifest that breaks it.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { parse } from 'yaml';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { headOf, templateHash } from '../../../supervisor/cli/deploy/template.ts';
 import { deployFolder, runDeploy } from '../../support/commands/deploy-run.ts';
 import { faultsOf, RULES } from '../../support/deploy/kubernetes-rules.ts';
+import { valueFaults } from '../../support/deploy/kubernetes-types.ts';
 import { at, manifestsOf, ofKind } from '../../support/deploy/manifests.ts';
 import { changedManifests, KUBERNETES, writtenManifests } from '../../support/deploy/written-manifests.ts';
 import { running } from '../../support/hosts/app-host.ts';
@@ -49,6 +51,35 @@ describe('svc deploy init kubernetes', () => {
     await runDeploy(folder, 'kubernetes', { name: 'second' });
     const [claim] = manifestsOf(readFileSync(join(folder, KUBERNETES, 'resources.yaml'), 'utf8'));
     assert.equal(claim?.metadata.name, 'second');
+  });
+
+  it('waits for the drain that the project has', async (t) => {
+    const grace = async (more: string): Promise<unknown> => {
+      const folder = deployFolder(t);
+      appendFileSync(join(folder, 'svc.config.yml'), more);
+      await runDeploy(folder, 'kubernetes');
+      const manifests = manifestsOf(readFileSync(join(folder, KUBERNETES, 'resources.yaml'), 'utf8'));
+      return at(ofKind(manifests, 'Deployment')[0], `${POD}.terminationGracePeriodSeconds`);
+    };
+
+    assert.deepEqual([await grace(''), await grace('supervisor:\n  stopTimeoutSeconds: 60\n')], [30, 65]);
+  });
+
+  it('lets Prometheus in where the marks are taken away from its entry', async (t) => {
+    const { folder, manifests } = await writtenManifests(t);
+    const text = readFileSync(join(folder, KUBERNETES, 'network-policy/policy.yaml'), 'utf8');
+    const [policy] = manifestsOf(
+      text.replaceAll(/^( +)# (- namespaceSelector:| {4}matchLabels:| {6}kubernetes\.io)/gmu, '$1$2'),
+    );
+    const others = manifests.filter(({ kind }) => kind !== 'NetworkPolicy');
+    const namespaces = (at(policy, 'spec.ingress.0.from') as readonly unknown[]).map((one) =>
+      Object.values(at(one, 'namespaceSelector.matchLabels') as object),
+    );
+
+    assert.ok(policy !== undefined);
+    assert.deepEqual(namespaces, [['ingress-nginx'], ['monitoring']]);
+    assert.deepEqual(faultsOf([...others, policy]), []);
+    assert.deepEqual(await valueFaults([policy]), []);
   });
 
   it('writes no value of .env', async (t) => {
@@ -96,7 +127,7 @@ describe('svc deploy init kubernetes', () => {
     assert.deepEqual(ports, [config.http.port, config.http.port]);
   });
 
-  it('runs the image of the same project: its user, its folder, its port', async (t) => {
+  it('runs the image of the same project: its user, its folder, its port, its memory', async (t) => {
     const { folder, manifests } = await writtenManifests(t);
     await runDeploy(folder, 'compose');
     const image = readFileSync(join(folder, 'Dockerfile'), 'utf8');
@@ -105,6 +136,11 @@ describe('svc deploy init kubernetes', () => {
     const inPod = (path: string): unknown => at(deployment, `${POD}.securityContext.${path}`);
 
     assert.equal(last('USER'), `${inPod('runAsUser')}:${inPod('runAsGroup')}`);
+    // Both run the same command of the same image.
+    const { mem_limit: memory } = parse(readFileSync(join(folder, 'compose.yml'), 'utf8')).services.svc;
+    const handbook = readFileSync(join(import.meta.dirname, '../../../deploy/guide/handbook.md'), 'utf8');
+    assert.deepEqual([memory, at(deployment, `${CONTAINER}.resources.limits.memory`)], ['1g', '1Gi']);
+    assert.match(handbook, /^Give a container 1 GiB, as /mu);
     assert.equal(last('EXPOSE'), String(at(deployment, `${CONTAINER}.ports.0.containerPort`)));
     for (const mount of [0, 1])
       assert.equal(dirname(String(at(deployment, `${CONTAINER}.volumeMounts.${mount}.mountPath`))), last('WORKDIR'));

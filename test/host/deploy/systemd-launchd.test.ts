@@ -24,7 +24,16 @@ describe('svc deploy init systemd', () => {
 
     assert.match(service ?? '', /^ExecStart=\/opt\/node\/bin\/node \/srv\/svc\/%i\/node_modules\/svc\/dist\/cli\.js /m);
     assert.match(socket ?? '', /^ListenStream=127\.0\.0\.2:9000$/m);
+    assert.match(service ?? '', /^TimeoutStopSec=20$/m);
     assert.doesNotMatch(service ?? '', /^MemoryDenyWriteExecute/m);
+  });
+
+  it('waits for the drain that the project has', async (t) => {
+    const folder = deployFolder(t, {
+      config: 'http: { token: "${HTTP_TOKEN}" }\nsupervisor: { stopTimeoutSeconds: 60 }\n',
+    });
+    await runDeploy(folder, 'systemd');
+    assert.match(readFileSync(join(folder, SERVICE), 'utf8'), /^TimeoutStopSec=65$/m);
   });
 
   it('has the address of a literal configuration, too', async (t) => {
@@ -75,7 +84,7 @@ describe('svc deploy init launchd', () => {
     const label = launchdLabel(folder);
     const path = `deploy/launchd/${label}.plist`;
 
-    const { actions, notes } = await runDeploy(folder, 'launchd');
+    const { actions, notes, next } = await runDeploy(folder, 'launchd');
 
     const text = readFileSync(join(folder, path), 'utf8');
     const template = readFileSync(join(import.meta.dirname, '../../../deploy/launchd/agent.plist'), 'utf8');
@@ -88,6 +97,7 @@ describe('svc deploy init launchd', () => {
     assert.doesNotMatch(text, new RegExp(`${TOKEN}|HTTP_TOKEN`));
     assert.match(notes.join('\n'), /belongs in no repository/);
     assert.equal((await runDeploy(folder, 'launchd')).actions[path], 'unchanged');
+    t.diagnostic(`deploy: launchd: ${1 + next.length} commands; no seconds to ready, since no Mac runs the tests`);
   });
 
   it('refuses a project without .env: the agent would not start', async (t) => {

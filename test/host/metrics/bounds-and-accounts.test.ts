@@ -1,8 +1,11 @@
 // What alerts compare with: whether an account is enabled and required, and the bounds of disk and state.
 import assert from 'node:assert/strict';
+import { truncateSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { samplesOf } from '../../support/alerts/selectors.ts';
 import { HTTP, type Running, running } from '../../support/hosts/app-host.ts';
+import { temporaryProject } from '../../support/temporary-project.ts';
 
 async function figures({ call }: Running, prefix: string): Promise<Readonly<Record<string, number>>> {
   const { text } = await call('GET', '/api/metrics');
@@ -54,5 +57,20 @@ describe('bounds of disk and state', () => {
     host.configure({ disk: { maxBytes: 200_000_000, minFreeBytes: 1_000 } });
     assert.equal((await host.call('POST', '/api/system/reload', {})).status, 200);
     assert.deepEqual(await bounds(), [200_000_000, 1_000]);
+  });
+
+  it('close no ingress for what checkpoints, rehearsals, restores and releases make beside the state', async (t) => {
+    const config = { http: HTTP, disk: { maxBytes: 100_000_000, minFreeBytes: 0 }, plugins: { sandbox: {} } };
+    const project = temporaryProject(t, { config });
+    for (const folder of ['checkpoints/c1', 'replaced/s1', 'rehearsal/project', 'releases/r1/next', 'restoring.part']) {
+      project.write(`.svc/${folder}/data.sqlite`, '');
+      truncateSync(join(project.paths.stateDir, folder, 'data.sqlite'), 10 ** 9);
+    }
+    const host = await running(t, { project });
+
+    const { svc_state_bytes: used = 0 } = await figures(host, 'svc_state_bytes');
+
+    assert.ok(used < 100_000_000, String(used));
+    assert.equal((await host.call('GET', '/api/system/readiness')).status, 200);
   });
 });

@@ -91,6 +91,8 @@ describe('counters before the first event', () => {
         (state) => `svc_release_state{state="${state}"}`,
       ),
       ...['good', 'bad', 'unclear'].map((verdict) => `svc_release_verdict{verdict="${verdict}"}`),
+      ...['damaged', 'failed', 'unknown'].map((result) => `svc_checkpoint_verify_failures_total{result="${result}"}`),
+      'svc_checkpoint_failed',
       'svc_sse_slow_closes_total',
       'svc_http_auth_failures_total',
       'svc_commit_failures_total',

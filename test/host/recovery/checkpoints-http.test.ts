@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { checkpointFolder } from '../../../shared/recovery/layout.ts';
+import { checkpointFolder, verificationFile } from '../../../shared/recovery/layout.ts';
 import { readManifest } from '../../../shared/recovery/manifest.ts';
 import { openReadOnly } from '../../../worker/database/sqlite/connection.ts';
 import { HTTP, type Running, running } from '../../support/hosts/app-host.ts';
@@ -76,6 +76,9 @@ describe('a checkpoint of a running host', () => {
     host.configure({ log_level: 'debug' });
 
     assert.equal(readManifest(checkpointFolder(host.project.path, await make(host))).config.isRunning, false);
+    assert.deepEqual((await listOf(host)).last?.['warnings'], [
+      'the host runs with other files than this checkpoint has: svc.config.yml; svc runtime restart takes them in',
+    ]);
   });
 
   it('fails with file and line where code holds a secret, and leaves nothing', async (t) => {
@@ -89,6 +92,43 @@ describe('a checkpoint of a running host', () => {
     assert.match(String(failure?.['message']), /^notes\/todo\.md:2 holds a secret/);
     const [event] = await eventsOf(host);
     assert.deepEqual([event?.['type'], event?.['data']], ['checkpoint.failed', { name, code: 'refused' }]);
+  });
+
+  it('whose rehearsal failed stands in status and metrics, in words for full scope alone', async (t) => {
+    const project = temporaryProject(t, {
+      config: { http: { ...HTTP, demoToken: '$'.concat('{DEMO_TOKEN}') } },
+      env: { DEMO_TOKEN: DEMO },
+    });
+    const host = await running(t, { project });
+    for (const _ of [1, 2]) await make(host);
+    const note = (name: string, faults: readonly string[]): void => {
+      const result = {
+        at: new Date().toISOString(),
+        level: 'rehearsed',
+        ok: faults.length === 0,
+        ms: 1,
+        svc: '1',
+        faults,
+      };
+      writeFileSync(verificationFile(project.path, name), JSON.stringify(result));
+    };
+    const statusFor = async (token: string): Promise<unknown> => {
+      const url = `http://127.0.0.1:${host.app.address()?.port}/api/system/status`;
+      const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+      const { name, level, fault, failed, good } = ((await response.json()) as { checkpoint: Record<string, unknown> })
+        .checkpoint;
+      return [name, level, fault, failed, good];
+    };
+    const failedMetric = async (): Promise<string | undefined> =>
+      /^svc_checkpoint_failed\{[^}]*\} (\d)$/m.exec((await host.call('GET', '/api/metrics')).text)?.[1];
+
+    note('c1', []);
+    const before = await failedMetric();
+    note('c2', ['jobs.json: of a private matter']);
+
+    assert.deepEqual(await statusFor(project.token), ['c2', 'failed', 'jobs.json: of a private matter', 'c2', 'c1']);
+    assert.deepEqual(await statusFor(DEMO), ['c2', 'failed', 'failed', 'c2', 'c1']);
+    assert.deepEqual([before, await failedMetric()], ['0', '1']);
   });
 
   it('is one at a time', async (t) => {

@@ -103,6 +103,7 @@ describe('verifications of a running host', () => {
     rehearsals.look();
     await ended(2);
     assert.equal(storedCheckpoint(project.path, 'c1')?.level, 'rehearsed');
+    assert.deepEqual([...rehearsals.failures], [['damaged', 1]]);
     rehearsals.look();
     clock.step(6 * DAY_MS);
     rehearsals.look();

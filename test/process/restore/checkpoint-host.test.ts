@@ -20,6 +20,9 @@ it('makes a checkpoint while the host runs, none while it hangs, and one while i
   project.write('notes.md', `token: ${project.token}\n`);
   const refused = await command('create');
   assert.deepEqual([refused.code, /notes\.md:1 holds a secret/.test(refused.stderr)], [1, true], refused.stderr);
+  const told = await command('list');
+  assert.match(told.stderr, /^the last one failed \d+ s ago: notes\.md:1 holds a secret: no checkpoint was made/m);
+  assert.match(told.stdout, /^c1 /m);
   project.write('notes.md', '');
 
   run.child.kill('SIGSTOP');

@@ -1,4 +1,4 @@
-// kill -9 at each step of making and removing a checkpoint: no half one is left, and the next try works.
+// kill -9 at each step of making, removing, exporting and importing a checkpoint: no half one is left, and the next try works.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ before(async () => {
   program = made.get('checkpoint-step') ?? '';
 });
 
-function run(step: 'make' | 'prune', { path }: StoppedProject, failpoints = '') {
+function run(step: 'make' | 'prune' | 'export' | 'import', { path }: StoppedProject, failpoints = '') {
   const env = { PATH: process.env['PATH'], SVC_FAILPOINTS: failpoints };
   const { status, signal, stdout, stderr } = spawnSync(process.execPath, [program, step, path], {
     env,
@@ -72,4 +72,47 @@ it('a kill while one is removed leaves none that is damaged, and the next remova
   assert.deepEqual(names(project), ['c3']);
   assertWhole(project);
   assert.ok(existsSync(join(project.paths.checkpointsDir, 'files', project.media)));
+});
+
+describe('a kill while a checkpoint is exported', () => {
+  for (const failpoint of ['export.staged=kill', 'export.written=kill'])
+    it(`leaves no archive at ${failpoint}, and nothing of it behind the next prune`, (t) => {
+      const project = stoppedProject(t);
+      run('make', project);
+
+      assert.equal(run('export', project, failpoint).signal, 'SIGKILL');
+      assert.ok(!existsSync(join(project.path, 'c1.tar.gz')));
+      assert.deepEqual(names(project), ['c1', 'c1-export.part']);
+      assert.equal(run('prune', project).status, 0);
+      assert.deepEqual(names(project), ['c1']);
+      const second = run('export', project);
+
+      assert.equal(second.status, 0, second.stderr);
+      assert.deepEqual(
+        readdirSync(project.path).filter((name) => name.startsWith('c1')),
+        ['c1.tar.gz'],
+      );
+      assertWhole(project);
+    });
+});
+
+describe('a kill while an archive is imported', () => {
+  for (const [failpoint, left] of [
+    ['import.read=kill', 'c2.part'],
+    ['import.renamed=kill', 'c2'],
+  ] as const)
+    it(`leaves ${left} at ${failpoint}, and the next one is whole`, (t) => {
+      const project = stoppedProject(t);
+      run('make', project);
+      run('export', project);
+
+      assert.equal(run('import', project, failpoint).signal, 'SIGKILL');
+      assert.deepEqual(names(project), ['c1', left]);
+      assertWhole(project);
+      const second = run('import', project);
+
+      assert.deepEqual([second.status, second.stdout], [0, 'c3'], second.stderr);
+      assert.deepEqual(names(project), left === 'c2' ? ['c1', 'c2', 'c3'] : ['c1', 'c3']);
+      assertWhole(project);
+    });
 });

@@ -123,6 +123,13 @@ describe('a release', { timeout: 900_000 }, () => {
     const { commits, project } = shop;
     await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
     await done(shop, 'ingress', 'pause', '--mode', 'reject', '--reason', 'disk swap');
+    const config = project.read('svc.config.yml');
+    project.write('svc.config.yml', `${config}\nlog_level: debug\n`);
+    const other = await shop.svc('release', 'begin', '--to', commits.b);
+    assert.equal(other.code, 1);
+    assert.doesNotMatch(other.stdout, /ingress is paused/);
+    assert.match(other.stderr, /the host runs with another configuration or code than the files of the project say/);
+    project.write('svc.config.yml', config);
     await done(shop, 'release', 'begin', '--to', commits.b);
     await done(shop, 'release', 'check');
     rmSync(join(project.path, '.svc/releases/r1/next/package.json'));

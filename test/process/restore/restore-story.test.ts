@@ -135,6 +135,20 @@ describe('a restore of a whole host', { timeout: 600_000 }, () => {
     assert.equal(await statesOf(host, 'inbox'), 'done,done,received');
   });
 
+  it('that was cut before it was decided has changed nothing, and leaves nothing behind the next start', async (t) => {
+    const host = await runningHost(t, { plugins: { sandbox: {}, echo: {} } });
+    await livedOn(host);
+    const env = { ...process.env, SVC_FAILPOINTS: 'restore.prepared=kill' };
+    const cut = spawnSync(process.execPath, [program, 'restore', host.project.path], { env });
+    const { stagingDir } = host.project.paths;
+    const left = existsSync(stagingDir);
+    await host.start();
+
+    assert.deepEqual([cut.signal, left, existsSync(stagingDir)], ['SIGKILL', true, false]);
+    assert.equal(await statesOf(host, 'inbox'), 'done,done,received');
+    assert.equal(await statesOf(host, 'outbox'), 'sent,sent');
+  });
+
   it('that was cut is finished under a daemon, whose next worker serves', async (t) => {
     const host = await runningHost(t, { plugins: { sandbox: {}, echo: {} } });
     await livedOn(host);

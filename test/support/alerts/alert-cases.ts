@@ -51,6 +51,8 @@ const stopped = (...parts: readonly Part[]): Fed => series('svc_restarts_total',
 const handled = (outcome: string, ...parts: readonly Part[]): Fed =>
   series('svc_inbox_handled_total', { endpoint: IRC.endpoint, outcome }, ...parts);
 const endpoint = (what: string, ...parts: readonly Part[]): Fed => series(`svc_endpoint_${what}`, IRC, ...parts);
+const verdict = (name: string, ...parts: readonly Part[]): Fed =>
+  series('svc_release_verdict', { verdict: name }, ...parts);
 
 type Given = Omit<AlertCase, 'minutes' | 'runtimeId'> & { readonly runtimeId?: string };
 
@@ -293,6 +295,32 @@ const CASES: readonly Given[] = [
     rule: 'SvcCheckpointUnverified',
     title: 'one each week',
     series: [gauge('svc_checkpoint_verified_seconds', grow(604_000, 30, 70))],
+  },
+  {
+    rule: 'SvcCheckpointFailed',
+    title: 'a rehearsal found a fault, and the next one none',
+    series: [gauge('svc_checkpoint_failed', hold(0, 5), hold(1, 10), hold(0, 10))],
+    fires: { from: 5, to: 19 },
+  },
+  {
+    rule: 'SvcCheckpointFailed',
+    title: 'each rehearsal went well',
+    series: [gauge('svc_checkpoint_failed', hold(0, 20))],
+  },
+  {
+    rule: 'SvcReleaseBad',
+    title: 'a release does badly and is rolled back',
+    series: [verdict('bad', hold(0, 5), hold(1, 10), hold(0, 10)), verdict('good', hold(1, 5), hold(0, 20))],
+    fires: { from: 5, to: 19 },
+  },
+  {
+    rule: 'SvcReleaseBad',
+    title: 'nobody can tell yet how a release does, then it does well',
+    series: [
+      verdict('bad', hold(0, 20)),
+      verdict('unclear', hold(1, 10), hold(0, 10)),
+      verdict('good', hold(0, 10), hold(1, 10)),
+    ],
   },
   {
     rule: 'SvcJobsMissed',

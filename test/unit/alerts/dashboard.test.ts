@@ -89,4 +89,14 @@ describe('the dashboard', () => {
       [],
     );
   });
+
+  it('takes the probe from outside for no host, where all jobs are chosen', () => {
+    const ups = dashboardQueries(dashboard()).filter((query) => /\bup\{/u.test(query));
+
+    assert.equal(ups.length, 1);
+    assert.deepEqual(
+      ups.filter((query) => !query.includes('job!="svc-probe"')),
+      [],
+    );
+  });
 });

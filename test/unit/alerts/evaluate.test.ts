@@ -122,6 +122,12 @@ const TABLE: Readonly<Record<string, readonly [readonly Figures[], readonly stri
     [''],
     [{ svc_checkpoint_verified_seconds: 691_200 }],
   ],
+  SvcCheckpointFailed: [[{ svc_checkpoint_failed: 1 }], [''], [{ svc_checkpoint_failed: 0 }]],
+  SvcReleaseBad: [
+    [{ 'svc_release_verdict{verdict=bad}': 1, 'svc_release_verdict{verdict=good}': 0 }],
+    [''],
+    [{ 'svc_release_verdict{verdict=bad}': 0, 'svc_release_verdict{verdict=good}': 1 }],
+  ],
   SvcJobsMissed: [
     hour(
       { 'svc_jobs_missed_total{job=tea}': 3, 'svc_jobs_missed_total{job=nap}': 1 },

@@ -59,7 +59,17 @@ describe('the figures of a sample', () => {
         return figures;
       };
     workroomMetrics(registry, broken(undefined));
-    checkpointMetrics(registry, broken({ ageSeconds: 1, verifiedSeconds: 1, bytes: 1, failures: new Map() }));
+    checkpointMetrics(
+      registry,
+      broken({
+        ageSeconds: 1,
+        verifiedSeconds: 1,
+        bytes: 1,
+        failures: new Map(),
+        failed: 0,
+        verifyFailures: new Map(),
+      }),
+    );
     new Gauge({ name: 'b', help: 'b', registers: [registry], collect: () => assert.ok(!isBroken) });
     const wanted = ['svc_workroom_journal_ok', 'svc_workroom_overdue', 'svc_checkpoint_age_seconds', 'b'].map(
       (name) => ({ name }),

@@ -8,7 +8,14 @@ import { createMetrics, type MetricSources } from '../../../worker/metrics/metri
 import { releaseMetrics } from '../../../worker/metrics/release-metrics.ts';
 import { workroomMetrics } from '../../../worker/metrics/workroom-metrics.ts';
 
-const CHECKPOINTS = { ageSeconds: 1, verifiedSeconds: 1, bytes: 1, failures: new Map([['refused', 3]]) };
+const CHECKPOINTS = {
+  ageSeconds: 1,
+  verifiedSeconds: 1,
+  bytes: 1,
+  failures: new Map([['refused', 3]]),
+  failed: 0,
+  verifyFailures: new Map(),
+};
 const JOBS = {
   totals: [{ name: 'tea', outcome: 'missed', count: 5, last_at: 1 }],
   jobs: ['tea'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import { type Candidate, type KeepRules, toPrune } from '../../../worker/recovery/checkpoint/prune.ts';
 
 const DAY = 86_400_000;
@@ -74,6 +75,36 @@ describe('pruning checkpoints', () => {
     );
 
     assert.deepEqual(keptOf(all, removed), ['c1', 'c3', 'c5']);
+  });
+
+  it('never removes the newest rehearsed one nor the newest without a fault, whatever the rules, sizes and times', () => {
+    const level = fc.constantFrom<Candidate['level']>('made', 'checked', 'rehearsed', 'failed', 'damaged');
+    const one = fc.record({ level, at: fc.integer({ min: 0, max: 60 * DAY }), bytes: fc.nat(2_000) });
+    const rules = fc.record({
+      keepLast: fc.integer({ min: 1, max: 5 }),
+      keepDays: fc.nat(5),
+      keepWeeks: fc.nat(5),
+      maxBytes: fc.nat(3_000),
+    });
+    fc.assert(
+      fc.property(fc.array(one, { maxLength: 20 }), rules, fc.nat(3_000), (made, keep, otherBytes) => {
+        const all = made.map((about, index) => ({
+          ...about,
+          name: `c${index + 1}`,
+          number: index + 1,
+          at: BEGIN + about.at,
+          isDamaged: about.level === 'damaged',
+        }));
+        const kept = keptOf(all, toPrune(all, keep, { ...FACTS, otherBytes }));
+        const newest = (levels: readonly string[]) => all.findLast(({ level: of }) => levels.includes(of))?.name;
+        const needed = [newest(['rehearsed']), newest(['made', 'checked', 'rehearsed'])];
+        assert.deepEqual(
+          needed.filter((name) => name !== undefined && !kept.includes(name)),
+          [],
+        );
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('goes by number, so that a clock that was set back removes nothing new', () => {

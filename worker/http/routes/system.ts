@@ -99,11 +99,14 @@ export const systemRoutes = [
  * The digest of the configuration and exact sizes are left out too, because values could be guessed from them.
  */
 function withoutTexts({ reasons: _r, configVersion: _v, ...status }: Readonly<Record<string, unknown>>): unknown {
-  const { ingress, inbox, lastFailure } = status;
+  const { ingress, inbox, lastFailure, checkpoint } = status;
   return {
     ...status,
     ...(isObject(inbox) && 'items' in inbox ? { inbox: { items: inbox.items } } : {}),
     ...(isObject(ingress) ? { ingress: { ...ingress, reason: null, by: null } } : {}),
+    ...(isObject(checkpoint) && 'level' in checkpoint && 'fault' in checkpoint
+      ? { checkpoint: { ...checkpoint, fault: checkpoint.fault === null ? null : checkpoint.level } }
+      : {}),
     ...(isObject(lastFailure) ? { lastFailure: { ...lastFailure, reason: null } } : {}),
   };
 }

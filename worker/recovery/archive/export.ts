@@ -3,6 +3,8 @@
 //   EXPORT-1  The archive has its name once it is whole, on the disk and read back. It replaces no file.
 //   EXPORT-2  Its database is vacuumed: pages that are free hold texts that were erased. The manifest in the archive has the hash of that database.
 //   EXPORT-3  Nobody but this user can read it (0600).
+//   EXPORT-4  It holds the lock of checkpoints: nothing removes the one that it reads. A kill leaves `c12-export.part`, which the next make, prune,
+//             import or export removes.
 import { createHash } from 'node:crypto';
 import {
   accessSync,
@@ -25,10 +27,13 @@ import type { Environment } from '../../../shared/config/environment.ts';
 import { defaultHostName, loadConfig } from '../../../shared/config/load.ts';
 import { stableJson, syncFolder } from '../../../shared/files/atomic-file.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
+import { failpointsOf } from '../../../shared/process/failpoints.ts';
 import { CHECKPOINT_FILES, checkpointFolder, unfinished } from '../../../shared/recovery/layout.ts';
 import { type Manifest, readManifest } from '../../../shared/recovery/manifest.ts';
 import { Sqlite } from '../../../shared/sqlite.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
+import { lockRecovery } from '../checkpoint/lock.ts';
+import { removeLeftovers } from '../checkpoint/make-checkpoint.ts';
 import { hashOf, partFaults, placeOfPart } from '../verify/parts.ts';
 import { damagedCheckpoint, namedCheckpoint } from '../verify/stored.ts';
 import { encrypted, type Lock } from './age.ts';
@@ -42,7 +47,11 @@ export interface ExportOptions {
   /** A file or a folder. Left out: the current folder. */
   readonly to: string;
   readonly lock?: Lock | undefined;
+  /** How long it waits for a process that makes or removes a checkpoint. */
+  readonly patienceMs?: number;
 }
+
+const PATIENCE_MS = 10_000;
 
 export interface Exported {
   readonly file: string;
@@ -54,25 +63,40 @@ export interface Exported {
   readonly isReadBack: boolean;
 }
 
-/** Throws `not_found`, `checkpoint_damaged`, `refused` if the file is there. */
+/** Throws `not_found`, `checkpoint_damaged`, `refused` if the file is there, and `conflict` while a checkpoint is made or removed. */
 export async function exportCheckpoint(options: ExportOptions): Promise<Exported> {
-  const { project, name, lock } = options;
-  const folder = namedCheckpoint(project, name);
+  const { project, name, patienceMs = PATIENCE_MS } = options;
+  namedCheckpoint(project, name);
   const file = targetOf(options);
   if (existsSync(file))
     throw new SvcError('refused', `${file} is there already`, { hint: 'Take another name: --to FILE' });
   refuseUnwritable(dirname(file));
+  process.umask(0o077); // as in a worker: new files are private to this user
+  const held = lockRecovery(project, { patienceMs });
+  try {
+    removeLeftovers(project);
+    return await exportTo(file, options);
+  } finally {
+    held.release();
+  }
+}
+
+/** The caller holds the lock of checkpoints. */
+async function exportTo(file: string, { project, environment, name, lock }: ExportOptions): Promise<Exported> {
+  const point = FAILPOINTS ? failpointsOf(environment['SVC_FAILPOINTS']) : undefined;
+  const folder = namedCheckpoint(project, name);
   const manifest = readManifest(folder);
   const [fault] = await partFaults(project, name, manifest);
   if (fault !== undefined) throw damagedCheckpoint(project, name, `${fault.part} ${fault.message}`);
   const staging = unfinished(checkpointFolder(project, `${name}-export`));
   const part = unfinished(file);
-  rmSync(staging, { recursive: true, force: true }); // a kill left it
-  rmSync(part, { force: true });
+  rmSync(part, { force: true }); // a kill left it
   mkdirSync(staging, { mode: 0o700 });
   try {
     const content = await contentOf({ project, name, manifest, staging });
+    if (FAILPOINTS) await point?.('export.staged');
     await write(part, content, lock);
+    if (FAILPOINTS) await point?.('export.written');
     const isReadBack = lock === undefined || 'passphrase' in lock;
     if (isReadBack) await readBack(part, content.sha256, lock);
     renameSync(part, file);

@@ -20,6 +20,7 @@ import type { Environment } from '../../../shared/config/environment.ts';
 import { stableJson, syncFolder } from '../../../shared/files/atomic-file.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
 import { ensureStateFolder } from '../../../shared/files/state-folder.ts';
+import { failpointsOf } from '../../../shared/process/failpoints.ts';
 import {
   CHECKPOINT_FILES,
   checkpointFolder,
@@ -53,6 +54,7 @@ const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | con
 export async function importCheckpoint({ project, environment, ...read }: ImportOptions): Promise<Imported> {
   if (statSync(read.file, { throwIfNoEntry: false })?.isFile() !== true)
     throw new SvcError('not_found', `there is no file ${read.file}`);
+  const point = FAILPOINTS ? failpointsOf(environment['SVC_FAILPOINTS']) : undefined;
   let staging: Staging | undefined;
   let lock: RecoveryLock | undefined;
   try {
@@ -66,7 +68,9 @@ export async function importCheckpoint({ project, environment, ...read }: Import
       },
       part: (path) => (staging as Staging).part(path),
     });
+    if (FAILPOINTS) await point?.('import.read');
     const name = (staging as unknown as Staging).finish(found);
+    if (FAILPOINTS) await point?.('import.renamed');
     return { name, manifest: found.manifest, sha256: found.sha256 };
   } catch (error) {
     staging?.remove();

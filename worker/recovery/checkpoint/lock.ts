@@ -1,4 +1,4 @@
-// One process at a time makes or removes checkpoints of a project: the worker, or a command. The kernel releases the lock when its holder dies.
+// One process at a time makes, removes, exports or imports checkpoints of a project: the worker, or a command. The kernel releases the lock when its holder dies.
 import { mkdirSync } from 'node:fs';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
 import { type ProjectPaths, projectPaths } from '../../../shared/files/paths.ts';
@@ -10,11 +10,14 @@ export interface RecoveryLock {
   release(): void;
 }
 
-/** Makes the folder of the checkpoints too. Throws `conflict` where another process makes or removes one. */
-export function lockRecovery(project: string): RecoveryLock {
+/**
+ * Makes the folder of the checkpoints too. Throws `conflict` where another process has the lock. `patienceMs`: waits so long for it, and blocks this
+ * thread meanwhile. For a command: the host removes old checkpoints right after it has told of a new one.
+ */
+export function lockRecovery(project: string, { patienceMs = 0 }: { readonly patienceMs?: number } = {}): RecoveryLock {
   const paths = projectPaths(project);
   makeFolder(paths);
-  const database = new Sqlite(paths.recoveryLock, { timeout: 0 });
+  const database = new Sqlite(paths.recoveryLock, { timeout: patienceMs });
   try {
     database.pragma('journal_mode = MEMORY'); // nothing is ever committed
     database.exec('BEGIN EXCLUSIVE');

@@ -136,9 +136,9 @@ function refuseSecretReason({ reason, secrets }: MakeOptions): void {
     throw new SvcError('refused', 'the reason holds a secret: no checkpoint was made');
 }
 
-const LEFT = /^c[1-9][0-9]{0,8}\.part$/;
+const LEFT = /^c[1-9][0-9]{0,8}(-export)?\.part$/;
 
-/** What a killed make or prune left. The caller holds the lock. */
+/** What a killed make, prune, import or export left. The caller holds the lock, as each of them does. */
 export function removeLeftovers(project: string): void {
   const { checkpointsDir } = projectPaths(project);
   for (const name of readdirSync(checkpointsDir))

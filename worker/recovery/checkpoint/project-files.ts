@@ -125,9 +125,17 @@ const tracked = async (project: string): Promise<readonly string[]> =>
   (await git(project, ['ls-files', '-z'])).split('\0').filter((path) => path !== '');
 
 /** Takes no lock of the repository, and runs no program that its configuration names. */
+export const gitArguments = (project: string, args: readonly string[]): readonly string[] => [
+  '--no-optional-locks',
+  '-c',
+  'core.fsmonitor=false',
+  '-C',
+  project,
+  ...args,
+];
+
 async function git(project: string, args: readonly string[]): Promise<string> {
-  const options = ['--no-optional-locks', '-c', 'core.fsmonitor=false', '-C', project];
-  const { stdout } = await promisify(execFile)('git', [...options, ...args], {
+  const { stdout } = await promisify(execFile)('git', gitArguments(project, args), {
     timeout: GIT_MS,
     maxBuffer: LARGEST_LISTING,
   });

@@ -2,7 +2,8 @@
 //
 //   PRUNE-1  Kept: the newest `keepLast`; of each of the last `keepDays` days and `keepWeeks` weeks with a checkpoint, its newest. Damaged ones take no
 //            such place.
-//   PRUNE-2  Never removed, whatever their size: the newest good one, the newest rehearsed one, and those that an open release names.
+//   PRUNE-2  Never removed, whatever their size: the newest one, the newest without a fault, the newest rehearsed one (damaged ones count for none of
+//            these), and those that an open release names.
 //   PRUNE-3  Above `maxBytes` the oldest of the rest go first.
 import type { StoredCheckpoint } from '../../../shared/recovery/stored-checkpoints.ts';
 
@@ -39,7 +40,8 @@ export function toPrune(
 ): readonly string[] {
   const newest = all.toSorted((a, b) => b.number - a.number);
   const good = newest.filter(({ isDamaged }) => !isDamaged);
-  const safe = new Set([...pinned, ...namesOf(good.slice(0, 1)), ...namesOf(good.filter(isRehearsed).slice(0, 1))]);
+  const newestThat = (is: (one: Candidate) => boolean): readonly string[] => namesOf(good.filter(is).slice(0, 1));
+  const safe = new Set([...pinned, ...newestThat(() => true), ...newestThat(isFaultless), ...newestThat(isRehearsed)]);
   const kept = new Set([
     ...safe,
     ...namesOf(good.slice(0, rules.keepLast)),
@@ -58,6 +60,7 @@ export function toPrune(
 }
 
 const namesOf = (of: readonly Candidate[]): readonly string[] => of.map(({ name }) => name);
+const isFaultless = ({ level }: Candidate): boolean => level !== 'failed';
 const isRehearsed = ({ level }: Candidate): boolean => level === 'rehearsed';
 
 /** The newest of each of the last periods in which there is one. */

@@ -13,7 +13,7 @@ import type { Statement } from '../../database/unit.ts';
 import type { Origin } from './lineage.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
-/** Names of the columns of a table of the restored database. A value for any other column cannot be held there. */
+/** Names of the columns of a table of the restored database. A value for any other column cannot be held there: `not-held.ts` counts it. */
 export type Columns = (table: string) => ReadonlySet<string>;
 
 /** What decides about an item or a send. */
@@ -147,7 +147,7 @@ export interface DueCarry {
   readonly gone: number;
   readonly moved: number;
   /** Tasks that were set since. */
-  readonly brought: number;
+  readonly brought: readonly Row[];
 }
 
 export interface DueStates {
@@ -179,7 +179,7 @@ export function carryDue({ replaced, kept, origin, hasFired }: DueStates, column
   }
   const brought = replaced.filter((row) => row['kind'] === 'task' && !known.has(row['id']) && !hasFired(row));
   statements.push(...brought.map((row) => insert('due', row, columns)));
-  return { statements, gone, moved, brought: brought.length };
+  return { statements, gone, moved, brought };
 }
 
 const isOther = (one: Row, other: Row): boolean => one['at'] !== other['at'] || one['data'] !== other['data'];

@@ -22,6 +22,7 @@ import {
 } from './carry.ts';
 import { idsBetween } from './event-ids.ts';
 import { type Origin, originOf } from './lineage.ts';
+import { NotHeld } from './not-held.ts';
 import { prepareRead, type State } from './state-reader.ts';
 
 export interface Compared {
@@ -42,6 +43,8 @@ export interface Compared {
   readonly tasks: { readonly gone: number; readonly moved: number; readonly brought: number };
   /** Plugins whose state differs. */
   readonly plugins: number;
+  /** What the restored database has no place for: rows by `table.column`, and by `table` of tables that it does not have. */
+  readonly notHeld: Readonly<Record<string, number>>;
 }
 
 export interface CompareOptions {
@@ -50,6 +53,8 @@ export interface CompareOptions {
   readonly kept: State;
   /** End of items and sends whose end is not known any more. */
   readonly at: number;
+  /** A database with the schema that the restored one will have. Left out: that of `kept`. */
+  readonly schema?: State | undefined;
   /** Left out: counts alone. */
   readonly apply?: ((statement: Statement) => void) | undefined;
 }
@@ -61,21 +66,37 @@ export function compareStates(options: CompareOptions): Compared {
   const { replaced, kept, apply = () => {} } = options;
   const columns: Columns = (table) => kept.columns(table);
   const origin = originOf(replaced, kept);
-  const items = compareItems({ ...options, apply, columns, origin });
-  const sends = compareSends({ ...options, apply, columns, origin });
+  const notHeld = new NotHeld(options);
+  const items = compareItems({ ...options, apply, columns, origin, notHeld });
+  const sends = compareSends({ ...options, apply, columns, origin, notHeld });
   const rows = { replaced: replaced.all('due'), kept: kept.all('due') };
   const due = carryDue({ ...rows, origin, hasFired: firedIn(kept) }, columns);
   due.statements.forEach(apply);
+  notHeld.count('due', due.brought);
   carryNumbers(options);
+  const add = (table: (typeof ADDED)[number], row: Row): void => {
+    const statements = carryAdded(table, row, columns);
+    statements.forEach(apply);
+    if (statements.length > 0) notHeld.count(table, [row]);
+  };
   for (const row of replaced.all('endpoints')) if (row['cursor'] !== null) apply(carryCursor(row));
   if (kept.has('run_totals')) for (const row of replaced.each('run_totals')) apply(carryTotal(row));
   for (const table of ADDED)
-    if (table !== 'starts' && kept.has(table))
-      for (const row of replaced.each(table)) carryAdded(table, row, columns).forEach(apply);
-  for (const table of WHOLE)
-    if (replaced.has(table) && kept.has(table)) carryWhole(table, replaced.all(table), columns).forEach(apply);
+    if (table !== 'starts' && kept.has(table)) for (const row of replaced.each(table)) add(table, row);
+  for (const table of WHOLE) {
+    if (!replaced.has(table) || !kept.has(table)) continue;
+    const all = replaced.all(table);
+    carryWhole(table, all, columns).forEach(apply);
+    notHeld.count(table, all);
+  }
   const { gone, moved, brought } = due;
-  return { ...items, ...sends, tasks: { gone, moved, brought }, plugins: changedPlugins(replaced, kept) };
+  return {
+    ...items,
+    ...sends,
+    tasks: { gone, moved, brought: brought.length },
+    plugins: changedPlugins(replaced, kept),
+    notHeld: notHeld.counts(),
+  };
 }
 
 /** Numbers that never fall, and all starts: also where nothing else comes along. */
@@ -95,9 +116,10 @@ interface Comparing extends CompareOptions {
   readonly apply: (statement: Statement) => void;
   readonly columns: Columns;
   readonly origin: Origin;
+  readonly notHeld: NotHeld;
 }
 
-function compareItems({ replaced, kept, at, apply, columns, origin }: Comparing) {
+function compareItems({ replaced, kept, at, apply, columns, origin, notHeld }: Comparing) {
   let [handled, ids, received, endedItems] = [0, 0, 0, 0];
   const find = prepareRead(kept, 'inbox', 'endpoint = ? AND delivery_id = ?');
   const there = prepareRead(replaced, 'inbox', 'endpoint = ? AND delivery_id = ?');
@@ -116,6 +138,9 @@ function compareItems({ replaced, kept, at, apply, columns, origin }: Comparing)
     const of = (table: string): readonly Row[] => (carry === 'id' ? [] : replaced.all(table, 'item_id = ?', row['id']));
     const item = { row, runs: of('handler_runs'), steps: of('once_results') };
     carryItem(carry, item, { kept: own && String(own['id']), columns }).forEach(apply);
+    if (own === undefined && carry !== 'id') notHeld.count('inbox', [row]); // of the others nothing but their end comes along
+    notHeld.count('handler_runs', item.runs);
+    notHeld.count('once_results', item.steps);
   }
   for (const row of left) {
     if (there(row['endpoint'], idThere(row)) !== undefined) continue;
@@ -126,7 +151,7 @@ function compareItems({ replaced, kept, at, apply, columns, origin }: Comparing)
   return { handled, ids, received, endedItems };
 }
 
-function compareSends({ replaced, kept, at, apply, columns, origin }: Comparing) {
+function compareSends({ replaced, kept, at, apply, columns, origin, notHeld }: Comparing) {
   let [endedSends, waitingSends, lostSends] = [0, 0, 0];
   const sent: Record<string, number> = {};
   const find = prepareRead(kept, 'outbox', 'key = ?');
@@ -142,6 +167,7 @@ function compareSends({ replaced, kept, at, apply, columns, origin }: Comparing)
     if (carry === 'end') endedSends += 1;
     else waitingSends += 1;
     apply(carrySend(carry, row, { kept: own && String(own['id']), columns }));
+    if (own === undefined) notHeld.count('outbox', [row]);
   }
   for (const row of left) {
     if (there(row['key']) !== undefined || sendCarry(undefined, factOf(row), origin) !== 'ended_unseen') continue;

@@ -27,7 +27,7 @@ export interface Places {
 
 /** `database`: path in the configuration. A link stays, its target is replaced. */
 export function placesOf(project: string, database: string): Places {
-  const { stateDir, workroomJournal, workroomCatalog } = projectPaths(project);
+  const { stagingDir, workroomJournal, workroomCatalog } = projectPaths(project);
   const named = resolve(project, database);
   const file = existsSync(named) ? realpathSync(named) : named;
   const name = CHECKPOINT_FILES.database;
@@ -43,7 +43,7 @@ export function placesOf(project: string, database: string): Places {
     project,
     database: named,
     databaseFile: file,
-    staging: join(stateDir, 'restoring.part'),
+    staging: stagingDir,
     replaced: [...restored, ...beside, known],
     restored,
   };

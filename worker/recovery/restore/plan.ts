@@ -4,17 +4,22 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LostWork } from '../../../shared/api/recovery/checkpoint.ts';
 import { stableJson } from '../../../shared/files/atomic-file.ts';
-import { projectPaths } from '../../../shared/files/paths.ts';
+import { CONFIG_FILE, projectPaths } from '../../../shared/files/paths.ts';
 import { CHECKPOINT_FILES } from '../../../shared/recovery/layout.ts';
 import { type Level, storedCheckpoint } from '../../../shared/recovery/stored-checkpoints.ts';
-import type { Database } from '../../../shared/sqlite.ts';
+import { type Database, Sqlite } from '../../../shared/sqlite.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
+import { migrate } from '../../database/migrate.ts';
 import { openReadOnly } from '../../database/sqlite/connection.ts';
 import { readStoredSchema } from '../../database/stored-schema.ts';
 import { type Compared, compareStates } from './compare-states.ts';
 import type { Places } from './places.ts';
+import { differingKeys } from './present-files.ts';
 import { damagedDatabase, isSound, type Source } from './source.ts';
 import { type State, stateOf } from './state-reader.ts';
+
+/** In the folder of a checkpoint. */
+const KEPT_CONFIG = join(CHECKPOINT_FILES.project, CONFIG_FILE);
 
 export interface RestorePlan {
   readonly purpose: 'restore' | 'undo';
@@ -29,7 +34,13 @@ export interface RestorePlan {
   readonly now: StateFacts | null;
   /** Why the present state cannot be read: nothing of it comes along. */
   readonly unreadable: string | null;
+  /** Whether the present schema has a breaking migration that the one of the checkpoint has not. */
+  readonly isBreaking: boolean;
+  /** The commit that is checked out; null: none is. */
+  readonly commit: string | null;
   readonly isConfigSame: boolean | null;
+  /** Paths in svc.config.yml whose values differ; null: nobody can tell. */
+  readonly configKeys: readonly string[] | null;
   readonly isLockfileSame: boolean | null;
   /** Secrets whose value differs from the one at the time; null: nobody can tell. */
   readonly secrets: readonly string[] | null;
@@ -46,6 +57,8 @@ export interface RestorePlan {
     readonly endedSends: number;
     readonly tasks: number;
   } | null;
+  /** Rows of the present state that the restored schema has no place for, by `table.column` and `table`. Null: nothing comes along. */
+  readonly notHeld: Readonly<Record<string, number>> | null;
   /** Without carry: what is open in the checkpoint. */
   readonly open: { readonly items: number; readonly sends: number } | null;
   readonly bytes: number;
@@ -71,6 +84,8 @@ export interface PlanOptions {
   readonly now: number;
   /** Names of secrets that have changed since; undefined: nobody can tell. */
   readonly secrets?: readonly string[] | undefined;
+  /** The commit that is checked out. */
+  readonly commit?: string | null;
 }
 
 /** The present state, open for reading; the caller closes it. */
@@ -153,6 +168,7 @@ function plan(options: PlanOptions, { kept, past, now, present }: Facts): Restor
   const isCarried = carry && compared !== undefined;
   const verification = storedCheckpoint(places.project, name)?.verification;
   const jobs = changedJobs(places, source);
+  const { config, lockfile } = projectPaths(places.project);
   return {
     purpose,
     name,
@@ -163,8 +179,11 @@ function plan(options: PlanOptions, { kept, past, now, present }: Facts): Restor
     past,
     now,
     unreadable: unreadable ?? null,
-    isConfigSame: isSame(projectPaths(places.project).config, manifest?.config.sha256),
-    isLockfileSame: isSame(projectPaths(places.project).lockfile, manifest?.lockfile?.sha256),
+    isBreaking: present.state !== undefined && isBreaking(present.state, kept),
+    commit: options.commit ?? null,
+    isConfigSame: isSame(config, manifest?.config.sha256),
+    configKeys: manifest === undefined ? null : differingKeys(config, join(source.folder, KEPT_CONFIG)),
+    isLockfileSame: isSame(lockfile, manifest?.lockfile?.sha256),
     secrets: options.secrets ?? null,
     lost:
       compared === undefined || now === null || present.state === undefined
@@ -172,6 +191,7 @@ function plan(options: PlanOptions, { kept, past, now, present }: Facts): Restor
         : lostOf(compared, { past, now, jobs, isCarried, accounts: changedAccounts(present.state, kept) }),
     notUndone: compared === undefined ? null : { sends: compared.sent },
     comesAlong: isCarried ? alongOf(compared) : null,
+    notHeld: isCarried ? compared.notHeld : null,
     open: isCarried ? null : openIn(kept),
     bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
     digest: digestOf({ id: source.id, name, carry, open: open ?? null, now, unreadable: unreadable ?? null }),
@@ -184,11 +204,15 @@ function compare(
   { state, unreadable }: Present,
 ): readonly [Compared | undefined, string | undefined] {
   if (state === undefined) return [undefined, unreadable];
+  const schema = new Sqlite(':memory:');
   try {
-    return [compareStates({ replaced: state, kept, at }), undefined];
+    migrate(schema, at); // as the staged copy of the checkpoint will be
+    return [compareStates({ replaced: state, kept, at, schema: stateOf(schema) }), undefined];
   } catch (error) {
     if (!isSound(kept.database)) throw error; // the source is at fault, and not the present state
     return [undefined, messageOf(error)];
+  } finally {
+    schema.close();
   }
 }
 
@@ -245,6 +269,11 @@ export function factsOf(state: State): StateFacts {
     project: meta.get('project_id') ?? '',
     journal: Number(head?.['seq'] ?? 0),
   };
+}
+
+function isBreaking(replaced: State, kept: State): boolean {
+  const known = new Set(kept.all('migrations').map(({ id }) => id));
+  return replaced.all('migrations', 'breaking = 1').some(({ id }) => !known.has(id));
 }
 
 /** Accounts that were enabled or disabled since: that is of the checkpoint. */

@@ -1,7 +1,7 @@
 // `svc checkpoint restore`: plan, stage, prepare, decide, finish. Under the writer lock, so only while nothing runs.
 //
-//   RESTORE-1  Until the switch is decided the present state is whole and untouched. A kill leaves `.svc/restoring.part`, which the next attempt removes,
-//              and files in `data/media` that no row names yet: their name is their digest, so they harm nothing.
+//   RESTORE-1  Until the switch is decided the present state is whole and untouched. A kill leaves `.svc/restoring.part`, which the next attempt
+//              or the next start removes, and files in `data/media` that no row names yet: their name is their digest, so they harm nothing.
 //   RESTORE-2  Once it is decided the new state comes: this command finishes the switch, or the next start does.
 //   RESTORE-3  The replaced state is kept whole in `.svc/replaced/`, so that an undo can go back the same way.
 //   RESTORE-4  A plan that was agreed to is refused once the present state has moved.
@@ -14,6 +14,7 @@ import { projectPaths } from '../../../shared/files/paths.ts';
 import { ensureStateFolder } from '../../../shared/files/state-folder.ts';
 import { uuidv7 } from '../../../shared/identifiers.ts';
 import { failpointsOf } from '../../../shared/process/failpoints.ts';
+import { imageCommit } from '../../../shared/recovery/image-commit.ts';
 import { CHECKPOINT_FILES, takeNumber } from '../../../shared/recovery/layout.ts';
 import { refusePendingSwitch } from '../../../shared/recovery/pending-switch.ts';
 import { decideSwitch, finishSwitch, type Rename, type Switch } from '../../../shared/recovery/switch.ts';
@@ -27,6 +28,7 @@ import type { Compared } from './compare-states.ts';
 import { type Places, placesOf, switchPath } from './places.ts';
 import { openPresent, planRestore, type RestorePlan } from './plan.ts';
 import { carriedOf, prepareDatabase } from './prepare.ts';
+import { presentCommit } from './present-files.ts';
 import { checkpointSource, damagedDatabase, isSound, REPLACED_RECORD, type Source, undoSource } from './source.ts';
 import { moveMedia, refuseWithoutRoom, sizeOf, stage } from './stage.ts';
 import type { State } from './state-reader.ts';
@@ -59,6 +61,8 @@ export interface Restored {
   readonly replaced: string | null;
   readonly lost: number;
   readonly carried: number;
+  /** Rows that came along without what the restored schema has no place for, by `table.column`; rows of tables that it does not have. */
+  readonly notHeld: Readonly<Record<string, number>>;
 }
 
 /** Changes nothing. A host may run: then its database is read beside it. */
@@ -70,7 +74,8 @@ export function readRestorePlan(request: RestoreRequest): RestorePlan {
   const present = openPresent(places, lock !== undefined);
   try {
     const secrets = source.manifest && changedSecrets(project, environment, source.manifest);
-    return planRestore({ ...request, places, source, now: Date.now(), secrets }, present);
+    const commit = presentCommit(project) ?? imageCommit(environment)?.id ?? null;
+    return planRestore({ ...request, places, source, now: Date.now(), secrets, commit }, present);
   } finally {
     present.close();
     lock?.close();
@@ -189,7 +194,13 @@ async function stageAndPrepare(
         renames: [...renames, ...switched.renames],
         leftovers: [switchPath(project, staging), ...switched.leftovers],
       },
-      restored: { name: source.name, replaced: isReplaced ? name : null, lost, carried: carriedOf(compared) },
+      restored: {
+        name: source.name,
+        replaced: isReplaced ? name : null,
+        lost,
+        carried: carriedOf(compared),
+        notHeld: compared?.notHeld ?? {},
+      },
     };
   } catch (error) {
     if (!existsSync(projectPaths(project).pendingSwitch)) rmSync(staging, { recursive: true, force: true });

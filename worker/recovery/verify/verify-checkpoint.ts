@@ -2,6 +2,7 @@
 //
 //   VERIFY-1  Nothing of the project but the result changes, and nothing connects: the host is assembled in test mode.
 //   VERIFY-2  The result is written once, whole. A kill leaves the former result, and a folder that the next verification removes.
+//   VERIFY-3  Hashes that are right take no rehearsal of the same bytes away, neither a good one nor its fault. Hashes that are wrong do.
 import { constants, copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Environment, projectEnvironment } from '../../../shared/config/environment.ts';
@@ -10,7 +11,7 @@ import { projectPaths } from '../../../shared/files/paths.ts';
 import { JOBS_FILE } from '../../../shared/jobs/job.ts';
 import { CHECKPOINT_FILES, verificationFile } from '../../../shared/recovery/layout.ts';
 import { type Manifest, readManifest } from '../../../shared/recovery/manifest.ts';
-import type { Verification } from '../../../shared/recovery/stored-checkpoints.ts';
+import { readVerification, type Verification } from '../../../shared/recovery/stored-checkpoints.ts';
 import { coerceError } from '../../../shared/svc-error.ts';
 import { VERSION } from '../../../shared/version.ts';
 import { MIGRATIONS } from '../../database/migrations/list.ts';
@@ -60,11 +61,21 @@ export async function verifyCheckpoint(
     ms: Math.round(performance.now() - startedAt),
     svc: VERSION,
     ...(found.level === 'rehearsed' ? { schema: MIGRATIONS.at(-1)?.id ?? 0 } : {}),
+    ...(found.manifest === undefined ? {} : { manifest: found.manifest }),
     faults: found.faults.map(({ part, message, remedy }) => `${part}: ${message}. ${sentence(remedy)}`),
   };
-  writeFileAtomic(verificationFile(project, name), stableJson(result));
+  if (!isOutdone(result, readVerification(project, name)))
+    writeFileAtomic(verificationFile(project, name), stableJson(result));
   return { name, ...result, ...(result.ok ? {} : { instead: insteadOf(project, name) }) };
 }
+
+/** VERIFY-3. */
+const isOutdone = ({ ok, level, manifest }: Verification, former: Verification | undefined): boolean =>
+  ok &&
+  level === 'checked' &&
+  former?.level === 'rehearsed' &&
+  former.manifest !== undefined &&
+  former.manifest === manifest;
 
 const sentence = (text: string): string =>
   `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/u.test(text) ? '' : '.'}`;
@@ -72,6 +83,8 @@ const sentence = (text: string): string =>
 interface Found {
   readonly level: Verification['level'];
   readonly faults: readonly PartFault[];
+  /** SHA-256 of the manifest, which names the bytes of all parts. Undefined where it cannot be read. */
+  readonly manifest?: string;
 }
 
 async function look(folder: string, options: VerifyCheckpointOptions, deps: VerifyDeps): Promise<Found> {
@@ -89,7 +102,8 @@ async function look(folder: string, options: VerifyCheckpointOptions, deps: Veri
   }
   onStep('hashes');
   const faults = await partFaults(project, name, manifest);
-  if (quick || faults.length > 0 || manifest.database.dialect !== 'sqlite') return { level: 'checked', faults };
+  const of = { manifest: await hashOf(join(folder, CHECKPOINT_FILES.manifest)) };
+  if (quick || faults.length > 0 || manifest.database.dialect !== 'sqlite') return { level: 'checked', faults, ...of };
   const rehearsal = openRehearsal(project);
   try {
     onStep('copy');
@@ -105,7 +119,7 @@ async function look(folder: string, options: VerifyCheckpointOptions, deps: Veri
     const ofJobs = await jobsFaults(rehearsal.path, manifest);
     onStep('assembly');
     const ofProject = await projectFaults({ ...options, manifest, at: rehearsal.path }, deps);
-    return { level: 'rehearsed', faults: [...ofDatabase, ...ofJobs, ...ofProject] };
+    return { level: 'rehearsed', faults: [...ofDatabase, ...ofJobs, ...ofProject], ...of };
   } finally {
     rehearsal.remove();
   }

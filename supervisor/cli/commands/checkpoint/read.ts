@@ -1,4 +1,5 @@
-// `svc checkpoint list|show`: read the folders of the project; no host is needed.
+// `svc checkpoint list|show`: read the folders of the project; no host is needed. A running one tells why its last checkpoint failed.
+import type { Checkpoints } from '../../../../shared/api/recovery/checkpoint.ts';
 import { EXIT } from '../../../../shared/process/exit-codes.ts';
 import { CHECKPOINT_NAME, checkpointFolder } from '../../../../shared/recovery/layout.ts';
 import { readManifest } from '../../../../shared/recovery/manifest.ts';
@@ -11,8 +12,10 @@ import {
 import { SvcError } from '../../../../shared/svc-error.ts';
 import { waitText } from '../../../../shared/time/wait-text.ts';
 import type { Command, CommandContext } from '../../command.ts';
+import { findRunning } from '../../connect/control-client.ts';
 import { textArgument } from '../../options.ts';
 import { byteText } from '../../output/byte-text.ts';
+import { faultText, levelText } from '../../output/checkpoint-text.ts';
 import { shown } from '../../output/printable.ts';
 
 const list: Command = {
@@ -22,9 +25,13 @@ const list: Command = {
   examples: ['svc checkpoint list', 'svc checkpoint list --json'],
   async run(context) {
     const { print, json, project } = context;
-    const all = storedCheckpoints(project());
-    if (json) print.json({ checkpoints: all.map(summaryOf) });
-    else if (all.length === 0) print.text('no checkpoint yet: svc checkpoint create');
+    const folder = project();
+    const all = storedCheckpoints(folder);
+    if (json) {
+      print.json({ checkpoints: all.map(summaryOf), failure: await lastFailure(context, folder, all) });
+      return EXIT.ok;
+    }
+    if (all.length === 0) print.text('no checkpoint yet: svc checkpoint create');
     else
       print.table(
         ['name', 'age', 'size', 'level', 'reason'],
@@ -32,29 +39,51 @@ const list: Command = {
           one.name,
           ageOf(one.manifest?.createdAt),
           byteText(one.bytes),
-          levelText(context, one),
+          provenText(context, one),
           reasonText(one),
         ]),
       );
+    const failure = await lastFailure(context, folder, all);
+    if (failure !== null) print.note(print.color.warn(failureText(failure)));
     return EXIT.ok;
   },
 };
 
-function levelText({ print }: CommandContext, { level, fault, verification }: StoredCheckpoint): string {
-  const told = level === 'made' || verification === undefined ? level : `${level} ${ageOf(verification.at)} ago`;
+/** The list does not wait for a host that is busy. */
+const ANSWER_MS = 2_000;
+
+type Failure = NonNullable<Checkpoints['failure']>;
+
+/** Why a running host could not make the one that would be the newest. Null where there is none, and where no host tells. */
+async function lastFailure(
+  { host }: CommandContext,
+  project: string,
+  all: readonly StoredCheckpoint[],
+): Promise<Failure | null> {
+  try {
+    if ((await findRunning(project))?.status.state !== 'running') return null;
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const { failure } = (await (await host()).request('GET', '/api/checkpoints', { signal })).body as Checkpoints;
+    const newest = all.find(({ manifest }) => manifest !== undefined)?.manifest?.createdAt;
+    return failure !== null && (newest === undefined || failure.at >= newest) ? failure : null;
+  } catch {
+    return null; // the list itself needs no host
+  }
+}
+
+function failureText({ at, code, message = code, hint }: Failure): string {
+  return shown(`the last one failed ${ageOf(at)} ago: ${message}${hint == null ? '' : `. ${hint}`}`);
+}
+
+function provenText({ print }: CommandContext, { level, fault, verification }: StoredCheckpoint): string {
+  const told = levelText({ level, verifiedAt: verification?.at ?? null });
   return fault === undefined ? told : print.color.bad(told);
 }
 
-const FAULT_CHARACTERS = 60;
-
-/** A fault may be as long as a stack: the list shows its beginning, `svc checkpoint show` all of it. */
 function reasonText({ manifest, fault }: StoredCheckpoint): string {
-  const reason = manifest?.reason ?? '';
-  if (fault === undefined) return shown(reason);
-  const [line = ''] = fault.split('\n');
-  const isWhole = line === fault && line.length <= FAULT_CHARACTERS;
-  const told = isWhole ? line : `${line.slice(0, FAULT_CHARACTERS - 1).trimEnd()}…`;
-  return shown(reason === '' ? told : `${reason}; ${told}`);
+  const reason = shown(manifest?.reason ?? '');
+  if (fault === undefined) return reason;
+  return reason === '' ? faultText(fault) : `${reason}; ${faultText(fault)}`;
 }
 
 function ageOf(time: string | undefined): string {

@@ -7,7 +7,7 @@ import { findRunning } from '../../connect/control-client.ts';
 import { textOption, wordOption } from '../../options.ts';
 import { byteText } from '../../output/byte-text.ts';
 import { progressLine } from '../../output/progress-line.ts';
-import { type Plan, planLines } from '../../output/restore-text.ts';
+import { notHeldText, type Plan, planLines } from '../../output/restore-text.ts';
 import { finishPending, readRestorePlan, restore } from '../../start/worker-entry.ts';
 
 const command: Command = {
@@ -120,8 +120,10 @@ async function agree(
 
 function tell({ print, json }: CommandContext, restored: Awaited<ReturnType<typeof restore>>): void {
   if (json) return print.json(restored);
-  const { name, replaced, carried } = restored;
+  const { name, replaced, carried, notHeld } = restored;
   print.text(print.color.good(`${name} is restored; ${carried} items and sends came along`));
+  const lost = notHeldText(notHeld);
+  if (lost !== '') print.text(print.color.warn(`not held: ${lost}`));
   if (replaced !== null) print.text(`the state before is ${replaced}: svc checkpoint restore --undo takes it back`);
   print.text('next: svc runtime start, then svc ingress resume');
 }

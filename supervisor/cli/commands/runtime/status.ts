@@ -4,6 +4,7 @@ import { callControl } from '../../../../shared/control/control-client.ts';
 import { readOwnFile } from '../../../../shared/files/own-file.ts';
 import { CONFIG_FILE, CONTROL_SOCKET, projectPaths, WORKER_SOCKET } from '../../../../shared/files/paths.ts';
 import { EXIT } from '../../../../shared/process/exit-codes.ts';
+import { newestCheckpoint } from '../../../../shared/recovery/stored-checkpoints.ts';
 import { VERSION } from '../../../../shared/version.ts';
 import type { Command, Printer } from '../../command.ts';
 import {
@@ -15,7 +16,7 @@ import {
   workerRecord,
 } from '../../connect/control-client.ts';
 import { countOption } from '../../options.ts';
-import { checkpointText, newestCheckpoint } from '../../output/checkpoint-text.ts';
+import { checkpointText } from '../../output/checkpoint-text.ts';
 import { readOpenRelease, releaseLines } from '../../output/release-text.ts';
 import { cutText, isWell, nextStep, statusText } from '../../output/status-text.ts';
 import { holdsConfig } from '../../project-lookup.ts';

@@ -15,13 +15,10 @@ import { textOption } from '../../options.ts';
 import { pathHash } from '../../service/names.ts';
 import { fill } from '../../service/render.ts';
 import { envExample } from '../env-example.ts';
-import { DEPLOY_PORT, type DeployProject, INIT_START, refused, requireReferences } from '../project.ts';
+import { DEPLOY_PORT, type DeployProject, INIT_START, refused, requireReferences, stopSeconds } from '../project.ts';
 import type { DeployTarget } from '../target.ts';
 import { headOf, template, withHead } from '../template.ts';
 
-/** Longer than the drain, for the last steps of a stop. */
-const STOP_MARGIN_SECONDS = 5;
-const SHORTEST_STOP_SECONDS = 20;
 const COMPOSE_FILE = 'compose.yml';
 
 export const target: DeployTarget = {
@@ -144,9 +141,4 @@ function tokenVariable({ raw }: DeployProject): string {
 function publishedPort({ raw }: DeployProject): number {
   const port = Number(/:-(?<port>\d+)\}$/u.exec(String(raw(['http', 'port'])))?.groups?.['port']);
   return port > 0 ? port : DEPLOY_PORT;
-}
-
-function stopSeconds({ raw }: DeployProject): number {
-  const drain = raw(['supervisor', 'stopTimeoutSeconds']);
-  return Math.max(SHORTEST_STOP_SECONDS, typeof drain === 'number' ? drain + STOP_MARGIN_SECONDS : 0);
 }

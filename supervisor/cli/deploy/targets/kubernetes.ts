@@ -2,7 +2,7 @@
 // The files hold no secret: kubectl makes one from `.env`.
 import { inRange } from '../../doctor/version-range.ts';
 import { fill } from '../../service/render.ts';
-import { DEPLOY_PORT, type DeployProject, refused, requireReferences } from '../project.ts';
+import { DEPLOY_PORT, type DeployProject, refused, requireReferences, stopSeconds } from '../project.ts';
 import type { DeployTarget } from '../target.ts';
 import { template, withHead } from '../template.ts';
 
@@ -19,6 +19,9 @@ const FILES = [
 /** The first svc that answers the readiness probe. */
 const FIRST_READY = '0.1.0';
 
+/** The default of Kubernetes. */
+const SHORTEST_STOP_SECONDS = 30;
+
 /** Makes the Secret, or replaces it. */
 const SECRET =
   'kubectl create secret generic svc-secrets --from-env-file=.env --dry-run=client -o yaml | kubectl apply -f -';
@@ -34,7 +37,11 @@ export const target: DeployTarget = {
     return {
       files: FILES.map((file) => {
         const path = `${FOLDER}/${file}`;
-        const text = fill(template(path), { NAME: name, PORT: String(DEPLOY_PORT) });
+        const text = fill(template(path), {
+          NAME: name,
+          PORT: String(DEPLOY_PORT),
+          STOP_SECONDS: String(stopSeconds(project, SHORTEST_STOP_SECONDS)),
+        });
         return { path: `deploy/${path}`, text: withHead(path, text), mode: 0o644 };
       }),
       next: [SECRET, `kubectl apply -k deploy/${FOLDER}`, `kubectl rollout status deployment/${name}`],

@@ -5,7 +5,7 @@
 import { SvcError } from '../../../../shared/svc-error.ts';
 import { textOption } from '../../options.ts';
 import { renderUnit, type ServiceFacts } from '../../service/render.ts';
-import { DEPLOY_PORT, type DeployProject, refused } from '../project.ts';
+import { DEPLOY_PORT, type DeployProject, refused, stopSeconds } from '../project.ts';
 import type { DeployTarget } from '../target.ts';
 import { template, withHead } from '../template.ts';
 
@@ -14,7 +14,6 @@ const CLI = '/srv/svc/%i/node_modules/svc/dist/cli.js';
 const asUser = (text: string): string => text.replaceAll(CLI.replace('%', '%%'), CLI);
 const NODE = '/usr/bin/node';
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-const STOP_SECONDS = 20;
 const FIRST_USER = 'alice';
 const UNITS = '/etc/systemd/system';
 const USER = /^[a-z_][a-z0-9_-]{0,30}$/u;
@@ -30,6 +29,7 @@ export const target: DeployTarget = {
       node,
       host: usual(project, 'host') ?? '127.0.0.1',
       port: usual(project, 'port') ?? DEPLOY_PORT,
+      stopSeconds: stopSeconds(project),
     });
     const files = ['systemd/svc@.service', 'systemd/svc@.socket'].map((path) => file(path, `deploy/${path}`, pair));
     const instance = instanceOf(options, Number(pair.port));
@@ -63,7 +63,7 @@ export const target: DeployTarget = {
 const file = (path: string, at: string, values: ServiceFacts) =>
   ({ path: at, text: withHead(path, asUser(renderUnit(template(path), values))), mode: 0o644 }) as const;
 
-const facts = (address: Pick<ServiceFacts, 'node' | 'host' | 'port'>): ServiceFacts => ({
+const facts = (own: Pick<ServiceFacts, 'node' | 'host' | 'port' | 'stopSeconds'>): ServiceFacts => ({
   name: 'svc@',
   project: '/srv/svc/%i',
   stateDir: '/srv/svc/%i/.svc',
@@ -71,8 +71,7 @@ const facts = (address: Pick<ServiceFacts, 'node' | 'host' | 'port'>): ServiceFa
   workerOptions: [],
   cli: CLI,
   path: SYSTEM_PATH,
-  stopSeconds: STOP_SECONDS,
-  ...address,
+  ...own,
 });
 
 /** The unit hides home folders, and a Node in one would be gone with its user. */

@@ -2,7 +2,11 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../../../../shared/config/load.ts';
-import { type StoredCheckpoint, storedCheckpoints } from '../../../../shared/recovery/stored-checkpoints.ts';
+import {
+  failedCheckpoint,
+  type StoredCheckpoint,
+  storedCheckpoints,
+} from '../../../../shared/recovery/stored-checkpoints.ts';
 import { waitText } from '../../../../shared/time/wait-text.ts';
 import { type Check, type Finding, fault, ok, type Subject, skip, warn, withConfig } from '../check.ts';
 
@@ -47,9 +51,15 @@ function verified({ config }: LoadedConfig, subject: Subject): Finding {
   const all = storedCheckpoints(subject.paths.project);
   const [newest] = all;
   if (newest === undefined) return skip('no checkpoint yet');
-  if (newest.level === 'damaged') return fault(`${newest.name} is damaged: ${newest.fault}`, CREATE);
-  if (newest.level === 'failed')
-    return fault(`the verification of ${newest.name} failed: ${newest.fault}`, `svc checkpoint verify ${newest.name}`);
+  const failed = failedCheckpoint(all);
+  if (failed !== undefined) {
+    const isDamaged = failed.level === 'damaged';
+    const told = isDamaged ? `${failed.name} is damaged` : `the verification of ${failed.name} failed`;
+    return fault(
+      `${told}: ${failed.fault}`,
+      isDamaged && failed === newest ? CREATE : `svc checkpoint verify ${newest.name}`,
+    );
+  }
   const { verifyDays } = config.recovery;
   const rehearsed = all.find(({ level }) => level === 'rehearsed');
   const limitMs = 2 * verifyDays * DAY_MS;

@@ -35,7 +35,7 @@ describe('a project in a container', { skip: 'missing' in base && base.missing }
   const canary = (name: string): string => `canary-${name}-${RUN}`;
   const RUN = randomBytes(8).toString('hex');
   const took: string[] = [];
-  const toReady = new ToReady('compose');
+  const toReady = new ToReady('compose', 'base images with a cache of packages');
   let engine: Engine;
   let bot: BotProject;
   let image: string;
@@ -68,7 +68,7 @@ describe('a project in a container', { skip: 'missing' in base && base.missing }
   before(async () => {
     engine = await startEngine(join(folder, 'engine'));
     assert.ok('node' in base);
-    bot = await step('svc init, svc deploy init compose', () => makeBot(folder));
+    bot = await step('svc init, svc deploy init compose', () => toReady.waited(() => makeBot(folder)));
     image = `localhost/${bot.name}:local`;
     appendFileSync(join(bot.path, '.env'), `HTTP_HOST=127.0.0.1\nHTTP_PORT=9\nPLANTED=${canary('env')}\n`);
     appendFileSync(join(bot.path, '.npmrc'), `# ${canary('npmrc')}\n`);
@@ -78,10 +78,8 @@ describe('a project in a container', { skip: 'missing' in base && base.missing }
     );
     await step('podman import: images of Debian and Node', () => makeBaseImages(engine, folder, { ...base, cache }));
     for (const line of bot.next.slice(0, 2))
-      await step(line, () => engine.must(line, { cwd: bot.path, env: { COMMIT } }));
-    await step('until it is ready', ready);
-    toReady.typed(...bot.made, ...bot.next);
-    toReady.isReady();
+      await step(line, () => toReady.typed([line], () => engine.must(line, { cwd: bot.path, env: { COMMIT } })));
+    await step('until it is ready', () => toReady.typed([...bot.made, ...bot.next.slice(2)], ready));
   });
   after(async () => {
     for (const line of took) console.log(line);
@@ -97,6 +95,8 @@ describe('a project in a container', { skip: 'missing' in base && base.missing }
     'data/left': 'data',
     '.git/config': 'git',
     'dist/left.js': 'dist',
+    'c1.tar.gz': 'export',
+    'c1.tar.gz.age': 'sealed',
   };
 
   it('runs as a user without rights, on a root that nobody can write', async () => {
@@ -135,15 +135,16 @@ describe('a project in a container', { skip: 'missing' in base && base.missing }
     );
   });
 
-  it('answers its health check, and the commands that svc prints', async () => {
+  it('answers its health check, which fails where no host is, and the commands that svc prints', async () => {
     const check = JSON.parse(await inspected('{{json .Config.Healthcheck.Test}}')) as string[];
     assert.equal(check[0], 'CMD');
-    await inside(
-      check
-        .slice(1)
-        .map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`)
-        .join(' '),
-    );
+    const quoted = check
+      .slice(1)
+      .map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`)
+      .join(' ');
+    await inside(quoted);
+    const unheard = await engine.run(`podman run --rm ${image} ${quoted}`); // the same program, where no host is
+    assert.equal(unheard.code, 1, unheard.stderr);
     const [, , last = ''] = bot.next;
     assert.match(
       await engine.must(last.replace('exec', 'exec -T'), { cwd: bot.path }),
@@ -260,7 +261,8 @@ describe('a project in a container', { skip: 'missing' in base && base.missing }
     assert.match(await engine.must(`podman logs ${bot.name} 2>&1`), /"msg":"worker stopped"/);
   });
 
-  it('says what was typed, and how long it took from the images of Debian and Node to ready', (t) => toReady.tell(t));
+  it('says what was typed, and how long it took from base images with a cache of packages to ready', (t) =>
+    toReady.tell(t));
 
   it('has a start of its own, which hears SIGTERM through npm', { skip: LONG }, async () => {
     const manifest = readFileSync(join(bot.path, 'package.json'), 'utf8');

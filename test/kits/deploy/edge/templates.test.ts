@@ -85,11 +85,11 @@ describe('a proxy as svc deploy init writes it', {
           writtenProxy(cleanup, { ...common, upstream: host.port, edit }),
         ]);
         [proxy, { edge: toRecorder }, { edge: guarded }] = made;
-        assert.equal((await ask({ path: '/pub/ready' })).status, 200);
-        proxy.toReady.isReady();
+        const { status } = await proxy.toReady.waited(() => ask({ path: '/pub/ready' }));
+        assert.equal(status, 200);
       });
 
-      it('says what was typed, and how long it took from the package of the proxy to an answer over TLS', (t) =>
+      it('says what was typed, and how long it took from a host and the package of the proxy to an answer over TLS', (t) =>
         proxy.toReady.tell(t));
 
       it('lets a target, Authorization and a body through byte by byte', async () => {

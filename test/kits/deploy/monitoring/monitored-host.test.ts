@@ -11,10 +11,11 @@ import { json } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import { parse } from 'yaml';
 import { dashboard, dashboardQueries } from '../../../support/alerts/pack.ts';
-import { deployFolder, runDeploy } from '../../../support/commands/deploy-run.ts';
+import { deployFolder } from '../../../support/commands/deploy-run.ts';
 import { guideLines } from '../../../support/deploy/guide-blocks.ts';
 import { ToReady } from '../../../support/deploy/to-ready.ts';
 import { FakeIrcServer } from '../../../support/fake-platforms/irc-server.ts';
+import { wordsOf } from '../../../support/guide-commands.ts';
 import { type ActingHost, actingHost } from '../../../support/hosts/acting-host.ts';
 import {
   monitoringMissing,
@@ -23,6 +24,7 @@ import {
   startPrometheus,
 } from '../../../support/monitoring/programs.ts';
 import { runProgram } from '../../../support/process/run-program.ts';
+import { svc } from '../../../support/svc-command.ts';
 import { until } from '../../../support/until.ts';
 
 const skip = monitoringMissing();
@@ -94,12 +96,20 @@ async function startHost(t: TestContext, irc: FakeIrcServer): Promise<ActingHost
   return host;
 }
 
-/** The pack of that host, faster. */
-async function packOf(t: TestContext, host: ActingHost) {
+async function typeIn(folder: string, line: string): Promise<void> {
+  const [program = '', ...words] = wordsOf(line);
+  const { code, stdout, stderr } = await (program === 'svc'
+    ? svc(words, { cwd: folder })
+    : runProgram(program, words, folder));
+  assert.equal(code, 0, `${line}: ${stdout}${stderr}`);
+}
+
+/** The pack of that host, by the commands of the guide, and then made faster. */
+async function packOf(t: TestContext, host: ActingHost, toReady: ToReady) {
   const folder = deployFolder(t, {
     config: JSON.stringify({ host: { name: 'shop' }, http: { port: host.project.port } }),
   });
-  await runDeploy(folder, 'monitoring');
+  for (const line of guideLines('monitor.md', 'pack')) await toReady.typed([line], () => typeIn(folder, line));
   const read = (name: string): string => readFileSync(join(folder, 'deploy/monitoring', name), 'utf8');
   const scrape = parse(read('scrape.yml')) as { readonly scrape_configs: readonly Record<string, unknown>[] };
   const jobs = scrape.scrape_configs.map((job) => ({
@@ -118,8 +128,8 @@ async function packOf(t: TestContext, host: ActingHost) {
   };
 }
 
-async function monitored(t: TestContext, host: ActingHost) {
-  const pack = await packOf(t, host);
+async function monitored(t: TestContext, host: ActingHost, toReady: ToReady) {
+  const pack = await packOf(t, host, toReady);
   const receiver = await startReceiver(t);
   const alertmanager = await startAlertmanager(t, {
     ...pack.alertmanager,
@@ -166,12 +176,11 @@ describe('a host under Prometheus and Alertmanager', { skip }, () => {
     const irc = new FakeIrcServer();
     await irc.listen(t);
     const host = await startHost(t, irc);
-    const toReady = new ToReady('monitoring');
-    const { receiver, alertmanager, prometheus } = await monitored(t, host);
+    const toReady = new ToReady('monitoring', 'a host, Prometheus and Alertmanager');
+    const { receiver, alertmanager, prometheus } = await monitored(t, host, toReady);
     const runtimeId = (): string => host.worker().runtimeId;
     const first = runtimeId();
-    await prometheus.sees(`svc_build_info{runtime_id="${first}"}`);
-    toReady.typed(...guideLines('monitor.md', 'pack'));
+    await toReady.waited(() => prometheus.sees(`svc_build_info{runtime_id="${first}"}`));
     toReady.tell(t);
     await prometheus.sees(`svc_endpoint_online{endpoint="${REQUIRED}"} == 1`);
 
@@ -196,18 +205,33 @@ describe('a host under Prometheus and Alertmanager', { skip }, () => {
     const gaps = await receiver.gets('SvcStreamGaps');
     for (const alert of [offline, required, dead, gaps]) assert.equal(alert.annotations['runtime_id'], first);
 
-    const values = { job: 'svc', project: 'shop', endpoint: '.*', __rate_interval: '1m' };
     const queries = dashboardQueries(dashboard()).filter((query) => !query.startsWith('label_values'));
-    const empty: string[] = [];
-    for (const query of queries) {
-      const filled = query.replaceAll(/\$(\w+)/gu, (_, name: string) => values[name as keyof typeof values]);
-      if ((await prometheus.query(filled)).length === 0) empty.push(query);
-    }
-    assert.deepEqual(
-      empty.filter((query) => !/svc_(?:jobs?|workroom)_/u.test(query)), // this host has no jobs and no Workroom
-      [],
-    );
     assert.ok(queries.length > 20);
+    await prometheus.sees('up{job="svc-probe"} == 0'); // no blackbox exporter runs here
+    // What the variables of the dashboard give: one of each, and all.
+    for (const chosen of [
+      { job: 'svc', project: 'shop' },
+      { job: '.*', project: '.*' },
+    ]) {
+      const values = { ...chosen, endpoint: '.*', __rate_interval: '1m' };
+      const empty: string[] = [];
+      for (const query of queries) {
+        const filled = query.replaceAll(/\$(\w+)/gu, (_, name: string) => values[name as keyof typeof values]);
+        const found = await prometheus.query(filled);
+        if (found.length === 0) empty.push(query);
+        if (/\bup\{/u.test(query))
+          assert.deepEqual(
+            found.map(({ value }) => value[1]),
+            ['1'],
+            filled,
+          );
+      }
+      assert.deepEqual(
+        empty.filter((query) => !/svc_(?:jobs?|workroom)_/u.test(query)), // this host has no jobs and no Workroom
+        [],
+        JSON.stringify(chosen),
+      );
+    }
 
     process.kill(host.worker().pid, 'SIGKILL');
     const crash = await receiver.gets('SvcCrashed');

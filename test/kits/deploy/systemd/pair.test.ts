@@ -68,7 +68,7 @@ describe('the templated pair under systemd', { skip: nspawnMissing() }, () => {
   };
 
   it('is set up by the commands of the guide', async (t) => {
-    const toReady = new ToReady('systemd');
+    const toReady = new ToReady('systemd', 'a built project');
     for (const [name, text] of Object.entries({
       'svc.config.yml': CONFIG,
       '.env': `HTTP_TOKEN=${TOKEN}\n`,
@@ -83,13 +83,10 @@ describe('the templated pair under systemd', { skip: nspawnMissing() }, () => {
     ]);
 
     const [last = '', ...lines] = guideLines('run.md', 'units').toReversed();
-    for (const line of lines.toReversed()) {
-      await systemd.must(['sh', '-ec', `${AS_OPERATOR}; cd ${WRITTEN}; ${line}`]);
-      toReady.typed(line);
-    }
-    await until(async () => (await systemd.run(['sh', '-ec', `${AS_OPERATOR}; ${last}`])).code === 0, { what: last });
-
-    toReady.typed(last);
+    for (const line of lines.toReversed())
+      await toReady.typed([line], () => systemd.must(['sh', '-ec', `${AS_OPERATOR}; cd ${WRITTEN}; ${line}`]));
+    const isReady = async () => (await systemd.run(['sh', '-ec', `${AS_OPERATOR}; ${last}`])).code === 0;
+    await toReady.typed([last], () => until(isReady, { what: last }));
     toReady.tell(t);
   });
 

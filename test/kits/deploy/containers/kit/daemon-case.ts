@@ -19,16 +19,16 @@ export function daemonCase(subject: () => DaemonSubject): void {
     const { engine, folder } = subject();
     const machine = join(folder, 'machine');
     mkdirSync(machine);
-    const toReady = new ToReady('daemon');
+    const toReady = new ToReady('daemon', 'a Debian with Node');
     const [init = '', enter, ...lines] = guideLines('run.md', 'daemon');
-    const made = await svc(wordsOf(init).slice(1), { cwd: machine });
+    const made = await toReady.typed([init, 'cd bot'], () => svc(wordsOf(init).slice(1), { cwd: machine }));
     assert.equal(made.code, 0, made.stderr);
     assert.equal(enter, 'cd bot');
     const mounted = `-v ${join(machine, 'bot')}:/srv/bot -w /srv/bot`;
     await engine.must(`podman run -d --init --name machine ${mounted} localhost/node:22-bookworm sleep infinity`);
     let said = '';
-    for (const line of lines) said = await engine.must(`podman exec machine sh -ec '${line}'`);
-    toReady.typed(init, 'cd bot', ...lines);
+    for (const line of lines)
+      said = await toReady.typed([line], () => engine.must(`podman exec machine sh -ec '${line}'`));
     toReady.tell(t);
 
     assert.match(said, /ready, running since/u);

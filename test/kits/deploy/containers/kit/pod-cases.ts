@@ -17,6 +17,7 @@ import { svc } from '../../../../support/svc-command.ts';
 import { until } from '../../../../support/until.ts';
 
 const PAGE = 'kubernetes.md';
+/** That the commands of the guide build and push. */
 const IMAGE = 'registry.example/bot:1';
 const NAME = 'pod';
 
@@ -32,19 +33,19 @@ export function podCases(subject: () => PodSubject): void {
   }, async (t) => {
     const { engine, bot, folder } = subject();
     const cluster = await clusterStandIn(t, folder);
-    const toReady = new ToReady('kubernetes');
-    for (const line of guideLines(PAGE, 'first')) {
-      await typeFirst(line, { engine, bot, folder, cluster });
-      toReady.typed(line);
-    }
+    const toReady = new ToReady('kubernetes', 'a project, base images and a stand-in of a cluster');
+    for (const line of guideLines(PAGE, 'first'))
+      await toReady.typed([line], () => typeFirst(line, { engine, bot, folder, cluster }));
     const { Deployment, Secret } = cluster.kept();
     assert.ok(Deployment !== undefined && Secret !== undefined);
+    const image = String(at(Deployment, 'spec.template.spec.containers.0.image'));
+    assert.equal(image, IMAGE);
     const envFile = join(folder, 'secret');
     writeFileSync(envFile, lettersOf(Secret), { mode: 0o600 });
     const podOn = (volumes: string): Promise<Pod> => {
       const place = join(folder, volumes);
       mkdirSync(place);
-      return podOf(engine, Deployment, { folder: place, image: IMAGE, name: NAME, envFile });
+      return podOf(engine, Deployment, { folder: place, image, name: NAME, envFile });
     };
     const inPod = (words: string): Promise<string> => engine.must(`podman exec ${NAME} ${words}`);
     const ready = async (): Promise<void> => {
@@ -53,8 +54,10 @@ export function podCases(subject: () => PodSubject): void {
       await until(async () => (await engine.run(`podman exec ${NAME} ${probe}`)).code === 0, { what: 'the pod' });
     };
     let pod = await podOn('volumes');
-    await pod.start();
-    await ready();
+    await toReady.waited(async () => {
+      await pod.start();
+      await ready();
+    });
     toReady.tell(t);
 
     const facts = await inPod(

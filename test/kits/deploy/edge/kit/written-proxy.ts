@@ -33,7 +33,7 @@ export interface WrittenProxy {
   readonly edge: EdgeAddress;
   /** Without TLS, where everything is sent to TLS. */
   readonly plain: EdgeAddress;
-  /** Until it listens. */
+  /** Until it listens. The last command of the guide asks through it. */
   readonly toReady: ToReady;
 }
 
@@ -79,10 +79,10 @@ export async function writtenProxy(
   t: Cleanup,
   { kind, upstream, certificate, edit = (text) => text }: WrittenProxyOptions,
 ): Promise<WrittenProxy> {
-  const toReady = new ToReady(`proxy ${kind}`);
+  const toReady = new ToReady(`proxy ${kind}`, 'a host and the package of the proxy');
   const project = deployFolder(t, { name: 'bot', config: `http:\n  token: \${HTTP_TOKEN}\n  port: ${upstream}\n` });
-  const { actions, next } = await runDeploy(project, 'proxy', { kind, host: 'localhost' });
-  const [, ...guide] = guideLines('edge.md', kind);
+  const [init = '', ...guide] = guideLines('edge.md', kind);
+  const { actions, next } = await toReady.typed([init], () => runDeploy(project, 'proxy', { kind, host: 'localhost' }));
   assert.deepEqual(
     next.map((line) => line.replace('localhost', 'bot.example')),
     guide,
@@ -93,11 +93,10 @@ export async function writtenProxy(
   const folder = temporaryFolder(t);
   writeFileSync(file, kind === 'caddy' ? `${caddyAround(folder, { port, plain })}${text}` : text);
   const [copy = '', check = '', reload = ''] = next;
-  await runCommand(copy, { project, folder, kind });
-  await runCommand(check, { project, folder, kind });
+  await toReady.typed([copy], () => runCommand(copy, { project, folder, kind }));
+  await toReady.typed([check], () => runCommand(check, { project, folder, kind }));
   assert.equal(reload, `sudo systemctl reload ${kind}`);
-  await serveProxy({ kind, file: join(folder, 'etc', MAIN_FILES[kind]), folder, port });
-  toReady.typed(...guideLines('edge.md', kind));
+  await toReady.typed([reload], () => serveProxy({ kind, file: join(folder, 'etc', MAIN_FILES[kind]), folder, port }));
   return { edge: { port, ca: certificate.ca }, plain: { port: plain }, toReady };
 }
 
