@@ -14,6 +14,8 @@ import { controlStandIn, standInAt } from '../../support/commands/control-stand-
 import { type StoppedProject, stoppedProject } from '../../support/recovery/stopped-project.ts';
 
 async function restoreOf(t: TestContext) {
+  const folder = process.cwd(); // the command leaves it for that of the project, which goes
+  t.after(() => process.chdir(folder));
   const project: StoppedProject = stoppedProject(t);
   await project.make();
   const run = async (args: readonly string[], options: Record<string, unknown> = {}) => {
