@@ -260,7 +260,7 @@ export const RULES: readonly Rule[] = [
     summary: 'the checkpoint that was rehearsed last cannot be relied on',
     description: 'A restore from it would fail, or would have to be mended before the host starts.',
     remedy:
-      '`svc checkpoint list` names it with its fault, and the newest one that is good. Mend the fault, `svc checkpoint create`, then `svc checkpoint verify` the new one.',
+      '`svc checkpoint list` names it with its fault, and the newest one that is good. Mend the fault, `svc checkpoint create`, then `svc checkpoint verify NAME` with the new name.',
   },
   {
     // Critical: people are affected now, and each minute until the rollback makes it lose more.
