@@ -69,6 +69,14 @@ const rollbackSchema = Type.Object({
 });
 export type TakenBack = Static<typeof rollbackSchema>;
 
+const operatorPauseSchema = Type.Object({
+  mode: Type.Enum(['park', 'reject']),
+  reason: orNull(text),
+  /** RFC 3339 time at which it ends by itself. */
+  until: orNull(text),
+});
+export type OperatorPause = Static<typeof operatorPauseSchema>;
+
 export const releaseRecordSchema = Type.Object(
   {
     format: Type.Literal(RELEASE_FORMAT),
@@ -83,10 +91,14 @@ export const releaseRecordSchema = Type.Object(
     restorePoint: text,
     /** Who keeps the host up, and so stops and starts it: `daemon`, `systemd`, `launchd`; for an image whatever runs it. */
     owner: text,
+    /** systemd: the manager that has the unit, of the system or of one user. */
+    scope: Type.Optional(Type.Enum(['system', 'user'])),
     /** SHA-256 of the tree that was checked; null before. */
     tree: orNull(text),
     /** Ingress was paused before the release began, so `observe` leaves it paused. */
     wasPaused: Type.Boolean(),
+    /** That pause, or one that an operator has made since: a rollback makes it again. */
+    operatorPause: Type.Optional(operatorPauseSchema),
     /** Results of the checks, by name: `install`, `build`, `test`, `doctor`, `once`, `migrate`; of `start`, from the stop until ready. */
     results: Type.Record(text, Type.Object({ ok: Type.Boolean(), ms: Type.Integer(), detail: orNull(text) })),
     /** End of the window; null until it runs. */

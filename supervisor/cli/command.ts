@@ -21,6 +21,8 @@ export interface Command {
   readonly summary: string;
   readonly options?: readonly CommandOption[];
   readonly examples: readonly string[];
+  /** Writes files into `.svc` or `data` by itself, so it is refused in the project of another user. */
+  readonly writesState?: true;
   /** Gets the positional arguments in order, then the parsed options by their camel-case names. */
   run(
     context: CommandContext,

@@ -50,7 +50,12 @@ async function run(call: Call): Promise<ExitCode> {
   const command = await loadCommand(found);
   const { parseCommand } = await import('./program.ts');
   const { args, options } = parseCommand(command, rest);
-  return command.run(contextOf(call, options), args, options);
+  const context = contextOf(call, options);
+  if (command.writesState === true) {
+    const { refuseOtherUser } = await import('./other-user.ts');
+    refuseOtherUser(context.project());
+  }
+  return command.run(context, args, options);
 }
 
 /** Options shared by all commands may also come first: `svc --project DIR runtime status`. */

@@ -1,7 +1,7 @@
 // A process that verifies a checkpoint, or plans a restore, for the running worker: a rehearsal loads code of plugins, and both read whole databases,
 // which would hold up a host. Secrets come over IPC alone. The process ends with its parent.
-import { constants, setPriority } from 'node:os';
 import { refuseExit } from '../../shared/process/exit-guard.ts';
+import { lowerPriority } from '../../shared/process/low-priority.ts';
 import { coerceError } from '../../shared/svc-error.ts';
 import type { FromChild, ToChild } from '../recovery/in-child.ts';
 import { readRestorePlan, verifyCheckpoint } from '../task.ts';
@@ -12,7 +12,7 @@ process.once('disconnect', end);
 process.once('message', (question) => void answer(question as ToChild).then(tell));
 
 async function answer({ kind, options }: ToChild): Promise<FromChild> {
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  lowerPriority();
   try {
     if (kind === 'plan') return { kind: 'done', result: await readRestorePlan(options) };
     return { kind: 'done', result: await verifyCheckpoint({ ...options, end: endBusy }) };

@@ -45,6 +45,7 @@ export const command: Command = {
     'svc accept --settle host="first release"',
     'svc accept --within 7d --settle endpoints="nobody writes at night" --json',
   ],
+  writesState: true,
   async run(context, _args, options) {
     const within = parseDuration('--within', textOption(options, 'within') ?? '24h') / 1_000;
     const wait = textOption(options, 'wait');

@@ -9,12 +9,14 @@ import { readSwitch, type Switch } from '../../../shared/recovery/switch.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { textOption, textsOption } from '../options.ts';
+import { otherUser } from '../other-user.ts';
 import { shown } from '../output/printable.ts';
 import { losesWork, planLines, takenBackText } from '../output/restore-text.ts';
 import { begin as beginRelease, sourceOf } from '../release/begin.ts';
 import { checkAhead } from '../release/check-tree.ts';
 import { finishCut, formerCli, pendingFor, runAs } from '../release/hand-over.ts';
 import { checkImage, isTakenBack, notReadyHint, rollbackImage, startImage } from '../release/image.ts';
+import { notePause, openAgain } from '../release/pause.ts';
 import { ensureFormer, rollback as goBack, removeTrees, rollbackByFormer } from '../release/rollback.ts';
 import { releaseSettings } from '../release/settings.ts';
 import * as steps from '../release/steps.ts';
@@ -34,6 +36,7 @@ const begin: Command = {
     { flags: '--image', description: 'In a container: the new code is a new image' },
   ],
   examples: ['svc release begin --to v1.4.0', 'svc release begin --from ../shop-next'],
+  writesState: true,
   async run(context, _args, options) {
     const project = context.project();
     const record = await beginRelease(
@@ -171,7 +174,8 @@ const status: Command = {
     const pending = readSwitch(project); // then the database may be away, and the last verdict stands
     const caller = { project, context };
     const isCut = pending === undefined && (await isRollbackCut(caller, open));
-    const record = pending === undefined && !isCut ? await steps.judged({ caller, record: open }) : open;
+    const keeps = otherUser(project) === undefined; // anybody may look
+    const record = pending === undefined && !isCut ? await steps.judged({ caller, record: open }, keeps) : open;
     tell(context, record, { pending, isRollbackCut: isCut });
     return record.verdict?.verdict === 'bad' && !isEnded(record) ? EXIT.failed : EXIT.ok;
   },
@@ -223,6 +227,7 @@ function step(
     summary,
     options,
     examples: [`svc release ${verb}`],
+    writesState: true,
     async run(context, _args, given) {
       const project = context.project();
       const caller = { project, context };
@@ -245,13 +250,16 @@ function step(
         });
       if (verb === 'rollback') await ensureFormer({ caller, record: open, say });
       const former = verb === 'rollback' ? formerCli(project, open.name) : undefined;
-      if (former !== undefined) return runAs(former, words, { project, context });
+      if (former !== undefined) {
+        await notePause(caller, open);
+        return runAs(former, words, { project, context });
+      }
       const record = verb === 'finish' ? await steps.judged({ caller, record: open }) : open;
       const found = next(record, verb, { now: Date.now(), isForced: given['unclear'] === true });
       if (found.kind === 'refused') throw new SvcError('refused', found.reason, { hint: found.hint });
       if (found.kind === 'done') {
         // A kill behind the record left ingress paused, or trees that are not needed any more.
-        if (verb === 'observe' && record.state === 'observing') await steps.openAgain(caller, record, say);
+        if (verb === 'observe' && record.state === 'observing') await openAgain({ caller, say }, record);
         if (verb === 'finish') await steps.removeReplaced({ caller, record, say }, previousTree(project, record.name));
         if (verb === 'rollback') await removeTrees({ caller, record, say });
         return tell(context, record);

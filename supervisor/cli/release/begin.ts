@@ -16,16 +16,12 @@ import {
 import { SvcError } from '../../../shared/svc-error.ts';
 import { differsFromFiles } from '../connect/running-configuration.ts';
 import { imageHere } from './image-version.ts';
-import { hostNow, isHostRunning } from './owner.ts';
+import { isHostRunning, keeperOf } from './owner.ts';
+import { pauseForRelease, QUIET, STAYS_PAUSED } from './pause.ts';
 import { commitOf, isAncestor, type TreeOptions } from './repository.ts';
 import { runningCode } from './running-code.ts';
-import { askSvc, callSvc, failedCall, type SvcCaller, treeOptions } from './svc-call.ts';
+import { callSvc, type SvcCaller, treeOptions } from './svc-call.ts';
 import { hasManifest, lockfileOf, lockfileOfSource, MANIFEST_HINT, type Source, withoutManifest } from './tree.ts';
-
-/** Begins the reason of a pause that a release has made. */
-export const PAUSE_REASON = 'svc release';
-const QUIET = '60s';
-const STAYS_PAUSED = 'ingress stays paused: svc release begin goes on, svc ingress resume opens it without a release';
 
 export interface BeginOptions {
   readonly to: string | undefined;
@@ -46,13 +42,15 @@ export async function begin(caller: SvcCaller, { say, actor, ...asked }: BeginOp
   const tree = treeOptions(caller);
   const source = await sourceOf(asked, tree);
   const commit = await refuseUnfit(source, tree);
-  const { owner, isRunning } =
-    source.kind === 'image' ? { owner: 'image', isRunning: await isHostRunning(caller) } : await hostNow(caller);
+  const { keeper, isRunning } =
+    source.kind === 'image'
+      ? { keeper: { owner: 'image' }, isRunning: await isHostRunning(caller) }
+      : await keeperOf(caller);
   if (isRunning && (await differsFromFiles(project)) === true) throw otherFiles('svc release begin');
   say(`ingress is paused: what comes in is stored and waits. Waiting up to ${QUIET} until nothing runs`);
-  const wasPaused = await pause(caller);
+  const operatorPause = await pauseForRelease(caller);
   const restorePoint = await makeRestorePoint(caller, { source, isRunning }).catch((error: unknown) => {
-    say(wasPaused ? 'ingress stays paused, as it was before' : STAYS_PAUSED);
+    say(operatorPause !== undefined ? 'ingress stays paused, as it was before' : STAYS_PAUSED);
     throw error;
   });
   say(`restore point ${restorePoint} is made and checked`);
@@ -68,9 +66,10 @@ export async function begin(caller: SvcCaller, { say, actor, ...asked }: BeginOp
     },
     after: null,
     restorePoint,
-    owner,
+    ...keeper,
     tree: null,
-    wasPaused,
+    wasPaused: operatorPause !== undefined,
+    ...(operatorPause === undefined ? {} : { operatorPause }),
     results: {},
     windowUntil: null,
     verdict: null,
@@ -156,33 +155,6 @@ function refuseChanged(source: Source, [first, ...more]: readonly string[]): voi
   const others = more.length === 0 ? '' : ` and ${more.length} more`;
   throw new SvcError('refused', `${first}${others} was changed and is not committed: a release would take it away`, {
     hint: 'commit it, or take it back: git status',
-  });
-}
-
-/** Whether ingress is paused by somebody else than a release or a restore. */
-export async function isPausedByOthers(caller: SvcCaller, tree?: string): Promise<boolean> {
-  const { json } = await askSvc(caller, ['ingress', 'status'], tree === undefined ? {} : { tree });
-  return json?.['state'] === 'paused' && !isOurs(json);
-}
-
-const isOurs = (ingress: Readonly<Record<string, unknown>> | undefined): boolean =>
-  String(ingress?.['reason'] ?? '').startsWith(PAUSE_REASON) || ingress?.['by'] === 'restore';
-
-/** Returns whether ingress was paused by somebody else before: then it stays as they have set it. */
-async function pause(caller: SvcCaller): Promise<boolean> {
-  const { json } = await askSvc(caller, ['ingress', 'status']);
-  const isOthers = json?.['state'] === 'paused' && !isOurs(json);
-  const text = (name: string, flag: string): readonly string[] =>
-    typeof json?.[name] === 'string' ? [flag, json[name]] : [];
-  const how = isOthers
-    ? [...text('mode', '--mode'), ...text('reason', '--reason'), ...text('until', '--until')]
-    : ['--reason', `${PAUSE_REASON} is under way`];
-  const args = ['ingress', 'pause', ...how, '--wait', QUIET];
-  const answer = await askSvc(caller, args);
-  if (answer.code === 0) return isOthers;
-  if (answer.json?.['quiet'] !== false) throw failedCall(args, answer);
-  throw new SvcError('refused', `something still runs after ${QUIET}: ${answer.notes.at(-1) ?? 'svc ingress status'}`, {
-    hint: `svc ingress status names it. ${STAYS_PAUSED}`,
   });
 }
 

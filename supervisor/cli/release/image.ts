@@ -13,8 +13,9 @@ import { DOWNGRADE_HINT } from './begin.ts';
 import { rehearsalOf } from './check-tree.ts';
 import { imageHere, imageText, isSameImage } from './image-version.ts';
 import { isHostRunning } from './owner.ts';
+import { operatorsPause, pauseAgain, pauseText, reopen, withPause } from './pause.ts';
 import { restoreData } from './rollback.ts';
-import { refuseOpenIngress, reopen, type Started, type Step, servedVersion, stored } from './steps.ts';
+import { refuseOpenIngress, type Started, type Step, servedVersion, stored } from './steps.ts';
 import { callSvc, type SvcCaller } from './svc-call.ts';
 
 /** In a container of the new image, beside the host: its code is what this command runs on. */
@@ -86,16 +87,20 @@ export const notReadyHint = ({ before }: ReleaseRecord): string =>
 export async function rollbackImage(step: Step): Promise<ReleaseRecord> {
   const { caller, record, say } = step;
   const { before, restorePoint } = record;
+  const kept = await operatorsPause(caller, record);
   // No step tells whether the new image has run: an operator may have exchanged the container before one.
   if ((record.state === 'begun' || record.state === 'checked') && (await hasNotStarted(step))) {
-    await reopen(step, record.wasPaused);
+    await reopen(step, kept);
     return stored(step, record, 'rolled_back');
   }
   await refuseOtherImage(step);
-  const rollback = (await isTakenBack(caller, record)) ? record.rollback : await restoreData(caller, record);
+  const noted = withPause(record, kept);
+  const rollback = (await isTakenBack(caller, record)) ? record.rollback : await restoreData(caller, noted);
   say(`data are those of ${restorePoint} again`);
-  say(`start ${imageText(before)}; ingress is paused until: svc ingress resume`);
-  return stored(step, { ...record, ...(rollback === undefined ? {} : { rollback }) }, 'rolled_back');
+  if (kept !== undefined) await pauseAgain(caller, kept);
+  const how = kept === undefined ? '' : `, as an operator has set it (${pauseText(kept)}),`;
+  say(`start ${imageText(before)}; ingress is paused${how} until: svc ingress resume`);
+  return stored(step, { ...noted, ...(rollback === undefined ? {} : { rollback }) }, 'rolled_back');
 }
 
 /** The host of before serves in this container. One that answers from another container may be of the new image. */

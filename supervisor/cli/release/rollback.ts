@@ -9,11 +9,11 @@ import { isEnded, writeRelease } from '../../../shared/recovery/release-record.t
 import { SvcError } from '../../../shared/svc-error.ts';
 import { takenBackText } from '../output/restore-text.ts';
 import { readRestorePlan, refuseUnmovable, restore, type switchCode } from '../start/worker-entry.ts';
-import { isPausedByOthers } from './begin.ts';
 import { makeFormer } from './check-tree.ts';
-import { hostNow, startHost, stopHost } from './owner.ts';
+import { isHostRunning, startHost, stopHost } from './owner.ts';
+import { notePause, operatorsPause, reopen, reopenRestored, withPause } from './pause.ts';
 import { moveHead } from './repository.ts';
-import { removeReplaced, reopen, type Step, stored } from './steps.ts';
+import { removeReplaced, type Step, stored } from './steps.ts';
 import { callSvc, type SvcCaller, treeOptions } from './svc-call.ts';
 import { failedTree, nextTree, previousTree } from './tree.ts';
 import { stayingEntries } from './untracked.ts';
@@ -25,29 +25,30 @@ import { stayingEntries } from './untracked.ts';
 export async function rollback(step: Step, readySeconds: number): Promise<ReleaseRecord> {
   const { caller, record } = step;
   const { project } = caller;
-  const isKept = record.wasPaused || (await isPausedByOthers(caller));
+  const kept = await operatorsPause(caller, record);
   const { name } = record;
   const [next, previous, failed] = [nextTree(project, name), previousTree(project, name), failedTree(project, name)];
   const hasRun = existsSync(failed) || (existsSync(previous) && !existsSync(next));
   if (!hasRun) {
     // A start that was cut has stopped the host.
-    if (record.state === 'checked' && !(await hostNow(caller)).isRunning)
-      await startHost(caller, { owner: record.owner, tree: project, seconds: readySeconds });
-    await reopen(step, isKept);
+    if (record.state === 'checked' && !(await isHostRunning(caller)))
+      await startHost(caller, { keeper: record, tree: project, seconds: readySeconds });
+    await reopen(step, kept);
     return ended(step, record);
   }
-  const back = { ...record, ...(await goBack(step, { previous, failed, readySeconds })) };
+  const noted = withPause(record, kept);
+  const taken = await goBack({ ...step, record: noted }, { previous, failed, readySeconds });
   const { commit } = record.before;
   const note =
     record.source.kind === 'commit' && commit !== null ? await moveHead(commit, treeOptions(caller)) : undefined;
   if (note !== undefined) step.say(note);
-  const fault = await startHost(caller, { owner: record.owner, tree: project, seconds: readySeconds });
+  const fault = await startHost(caller, { keeper: record, tree: project, seconds: readySeconds });
   if (fault !== undefined)
     throw new SvcError('refused', `the version of before is back, but did not get ready: ${fault}`, {
-      hint: 'svc runtime status says why; then svc release rollback once more, which opens ingress',
+      hint: 'svc runtime status says why; then svc release rollback once more, which ends it',
     });
-  await reopen(step, isKept);
-  return ended(step, back);
+  await reopenRestored(step, kept);
+  return ended(step, { ...noted, ...taken });
 }
 
 /** The trees go last: which of them lie there tells the next rollback how far one came that was cut. */
@@ -84,9 +85,9 @@ async function goBack(
   }: { readonly previous: string; readonly failed: string; readonly readySeconds: number },
 ): Promise<Pick<ReleaseRecord, 'rollback'>> {
   const { project } = caller;
-  const { owner, name, restorePoint, rollback: known } = record;
+  const { name, restorePoint, rollback: known } = record;
   if (!existsSync(previous)) {
-    await stopHost(caller, owner); // a former try has switched
+    await stopHost(caller, record); // a former try has switched
     say(`code and data are those of ${restorePoint} again`);
     return known === undefined ? {} : { rollback: known };
   }
@@ -94,20 +95,21 @@ async function goBack(
   const code = { project, environment: caller.context.env, name, aside: failed, comes: previous, staying };
   await refuseUnmovable(code);
   await readRestorePlan(planOf(caller, record)); // refused while the host still serves
-  await stopHost(caller, owner);
+  await stopHost(caller, record);
   try {
     const taken = await restoreData(caller, record, code);
     say(`code and data are those of ${restorePoint} again`);
     return { rollback: taken };
   } catch (error) {
     if (existsSync(previous) && !existsSync(projectPaths(project).pendingSwitch))
-      await startHost(caller, { owner, tree: project, seconds: readySeconds });
+      await startHost(caller, { keeper: record, tree: project, seconds: readySeconds });
     throw error;
   }
 }
 
 /** The rollback by the svc of before: the files of this command were moved, and the new svc may be what is broken. */
 export async function rollbackByFormer({ caller, record, say }: Step): Promise<void> {
+  await notePause(caller, record);
   const tree = previousTree(caller.project, record.name);
   const { json } = await callSvc(caller, ['release', 'rollback', '--yes'], { tree });
   const { rollback: taken } = (json ?? {}) as Pick<ReleaseRecord, 'rollback'>;

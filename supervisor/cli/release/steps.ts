@@ -10,17 +10,16 @@ import type { ReleasedVersion, ReleaseRecord } from '../../../shared/recovery/re
 import { releaseFolder, windowOf, writeRelease } from '../../../shared/recovery/release-record.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { judgeRelease, refuseUnmovable, switchCode } from '../start/worker-entry.ts';
-import { isPausedByOthers } from './begin.ts';
 import { checkRestorePoint, checkTree, isChecked, takeAhead } from './check-tree.ts';
 import { maskFor } from './masked.ts';
 import { startHost, stopHost } from './owner.ts';
+import { operatorsPause, reopen } from './pause.ts';
 import { moveHead } from './repository.ts';
-import { askSvc, callSvc, failedCall, type SvcCaller, treeOptions } from './svc-call.ts';
+import { askSvc, failedCall, type SvcCaller, treeOptions } from './svc-call.ts';
 import { nextTree, previousTree, takePresentConfig } from './tree.ts';
 import { noteCame, removeTree, stayingEntries } from './untracked.ts';
 
 const HOUR_MS = 3_600_000;
-const STAYS_PAUSED = 'ingress stays paused, as it was before the release; svc ingress resume opens it';
 
 export interface Step {
   readonly caller: SvcCaller;
@@ -67,7 +66,7 @@ export interface Started {
 export async function start(step: Step, readySeconds: number): Promise<Started> {
   const { caller, record, say } = step;
   const { project } = caller;
-  const { name, owner, source } = record;
+  const { name, source } = record;
   const [next, previous] = [nextTree(project, name), previousTree(project, name)];
   const isSwitched = existsSync(previous) && !existsSync(next);
   if (!isSwitched && !(await isChecked(caller, record)))
@@ -89,9 +88,9 @@ export async function start(step: Step, readySeconds: number): Promise<Started> 
     noteCame(project, name, next);
   }
   const startedAt = performance.now();
-  await stopHost(caller, owner);
+  await stopHost(caller, record);
   if (!isSwitched) await switchCode(code);
-  const fault = await startHost(caller, { owner, tree: project, seconds: readySeconds });
+  const fault = await startHost(caller, { keeper: record, tree: project, seconds: readySeconds });
   if (fault !== undefined) return { record, fault };
   const ms = Math.round(performance.now() - startedAt);
   say(`the new version is ready, ${(ms / 1_000).toFixed(1)} s after the stop began`);
@@ -164,21 +163,24 @@ export async function observe(step: Step, windowHours: number): Promise<ReleaseR
   const { record } = step;
   const windowUntil = new Date(Date.now() + windowHours * HOUR_MS).toISOString();
   // Written first: once ingress is open, work of the new version exists that a rollback would lose.
-  const isKept = record.wasPaused || (await isPausedByOthers(step.caller));
+  const kept = await operatorsPause(step.caller, record);
   const next = stored(step, { ...record, windowUntil }, 'observing');
-  await reopen(step, isKept);
+  await reopen(step, kept);
   return next;
 }
 
-/** Judges the window now; the record keeps the verdict. Undefined before it runs. */
-export async function judged({ caller, record }: Pick<Step, 'caller' | 'record'>): Promise<ReleaseRecord> {
+/** The record with the verdict on the window as it is now; before that runs, as it was. `keeps`: on the disk too. */
+export async function judged(
+  { caller, record }: Pick<Step, 'caller' | 'record'>,
+  keeps = true,
+): Promise<ReleaseRecord> {
   const span = windowOf(record);
   if (span === undefined) return record;
   const now = Date.now();
   const { project, context } = caller;
   const verdict = await judgeRelease({ project, environment: context.env, ...span, now });
   const next = { ...record, verdict: { ...verdict, at: new Date(now).toISOString() } };
-  writeRelease(project, next);
+  if (keeps) writeRelease(project, next);
   return next;
 }
 
@@ -197,19 +199,4 @@ export async function removeReplaced({ caller, record, say }: Omit<Step, 'actor'
   if (kept.length === 0) return;
   const more = kept.length > MOST_NAMED ? ` and ${kept.length - MOST_NAMED} more` : '';
   say(`of no version, kept in ${relative(caller.project, tree)}: ${kept.slice(0, MOST_NAMED).join(', ')}${more}`);
-}
-
-/** `isKept`: somebody else has paused it, and opens it. */
-export async function reopen({ caller, say }: Pick<Step, 'caller' | 'say'>, isKept: boolean): Promise<void> {
-  if (isKept) return say(STAYS_PAUSED);
-  // The svc of the project: the files of this command may have been moved.
-  await callSvc(caller, ['ingress', 'resume'], { tree: caller.project });
-  say('ingress is open: what came meanwhile is handled');
-}
-
-/** Opens ingress once more, where a kill came between the record and the resume. */
-export async function openAgain(caller: SvcCaller, record: ReleaseRecord, say: Step['say']): Promise<void> {
-  const { json } = await askSvc(caller, ['ingress', 'status']);
-  if (json?.['state'] !== 'paused' || record.wasPaused || (await isPausedByOthers(caller))) return;
-  await reopen({ caller, say }, false);
 }

@@ -47,6 +47,7 @@ export function launchdService({ label, project, env, render }: LaunchdOptions):
     name: label,
     file,
     isInstalled: () => existsSync(file),
+    isThere: () => existsSync(file),
     render: () => [{ path: file, text: render() }],
     async install(files: readonly ServiceFile[]) {
       for (const rendered of files) writeServiceFile(rendered);
@@ -75,6 +76,7 @@ export function launchdService({ label, project, env, render }: LaunchdOptions):
         };
       return { installed, enabled: installed, ready: null, ...printed(stdout) };
     },
+    denied: async () => undefined, // an agent is always of this user
     logs: (options) => showProgram('tail', tailArguments(serviceLog, options), env),
     warnings: () => [],
   };

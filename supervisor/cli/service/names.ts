@@ -18,6 +18,9 @@ export function systemServiceName(project: string): string | undefined {
 /** The user of a folder's system service. */
 export const systemUser = (project: string): string | undefined => SYSTEM_FOLDER.exec(project)?.[1];
 
+/** `svc@alice.service` → `svc@.service`; other units as they are. */
+export const templateOf = (unit: string): string => unit.replace(/@.*\.service$/, '@.service');
+
 /** `svc-<folder>-<6 hex digits of the path's hash>`. */
 export const userServiceName = (project: string): string => `svc-${folderAndHash(project)}`;
 

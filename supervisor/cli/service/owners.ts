@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { belowHome, homeFolder } from './home-folder.ts';
 import { agentFolder } from './launchd.ts';
+import { templateOf } from './names.ts';
 import { userUnits } from './systemd.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -76,9 +77,6 @@ function units(project: string, { folder, systemctl, home }: UnitFolder): KnownO
       remove: `${systemctl} disable --now ${name}`,
     }));
 }
-
-/** `svc@alice.service` → `svc@.service`. */
-const templateOf = (name: string): string => name.replace(/@.*\.service$/, '@.service');
 
 /** Compares `WorkingDirectory=` with the specifiers `%i` and `%h` expanded. A leading `-` allows the folder to be missing. */
 function worksIn(

@@ -41,13 +41,18 @@ export interface Service {
   readonly file: string;
   /** The files as they should be. Throws faults of the configuration or project. */
   render(): readonly ServiceFile[];
+  /** By svc: its files can be written anew, and removed. */
   isInstalled(): boolean;
+  /** It can be started: installed, or an instance of a template that other tools have laid. */
+  isThere(): boolean;
   /** Writes the files and registers them. */
   install(files: readonly ServiceFile[]): Promise<void>;
   uninstall(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
   state(): Promise<ServiceState>;
+  /** Why this user may neither stop nor start it, in the words of the process manager; undefined if it may. Changes nothing. */
+  denied(): Promise<string | undefined>;
   /** Resolves with the exit code of the program that prints the logs. */
   logs(options: LogOptions): Promise<number>;
   /** Warnings for the operator about this service. */

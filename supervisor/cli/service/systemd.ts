@@ -3,12 +3,15 @@
 //   SYSTEMD-1  Start and stop apply to both units, because a listening socket would start the service again.
 //   SYSTEMD-2  An operator's start clears a spent start limit, as `svc runtime restart` does.
 //   SYSTEMD-3  If no manager answers, nothing is written.
+//   SYSTEMD-4  What systemd denies a user is asked for by sudo, without a password. So a rule of polkit or of sudo lets the user of a system service stop
+//              and start it.
 import { existsSync, rmSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { writeServiceFile } from './files.ts';
 import { belowHome, needHome } from './home-folder.ts';
+import { templateOf } from './names.ts';
 import { type Ran, runProgram, showProgram } from './programs.ts';
 import { sandboxWarnings } from './sandbox.ts';
 import type { LogOptions, Scope, Service, ServiceFile, ServiceState } from './service.ts';
@@ -20,6 +23,8 @@ export interface SystemdOptions {
   readonly scope: Scope;
   readonly env: Environment;
   readonly render: () => { readonly service: string; readonly socket: string };
+  /** Folder of units; replaceable in tests. */
+  readonly units?: string;
 }
 
 const SYSTEM_UNITS = '/etc/systemd/system';
@@ -32,14 +37,18 @@ export function userUnits(env: Environment): string | undefined {
   return config === undefined ? undefined : join(config, 'systemd', 'user');
 }
 
-export function systemdService({ name, scope, env, render }: SystemdOptions): Service {
-  const folder = scope === 'user' ? needHome(userUnits(env)) : SYSTEM_UNITS;
+export function systemdService({ name, scope, env, render, units = SYSTEM_UNITS }: SystemdOptions): Service {
+  const folder = scope === 'user' ? needHome(userUnits(env)) : units;
   const service = `${name}.service`;
   const socket = `${name}.socket`;
   const files = [service, socket].map((unit) => join(folder, unit));
   const own = scope === 'user' ? userManagerEnvironment(env) : env;
-  const ask = (args: readonly string[]): Promise<Ran> =>
-    runProgram('systemctl', [...(scope === 'user' ? ['--user'] : []), ...args], own);
+  const isThere = (): boolean => [service, templateOf(service)].some((unit) => existsSync(join(folder, unit)));
+  const ask = async (args: readonly string[]): Promise<Ran> => {
+    if (scope === 'user') return runProgram('systemctl', ['--user', ...args], own);
+    const ran = await runProgram('systemctl', args, own);
+    return isDenied(ran) ? bySudo(args, { env: own, ran }) : ran;
+  };
   const must = async (args: readonly string[]): Promise<void> => {
     const ran = await ask(args);
     if (ran.code !== 0)
@@ -58,7 +67,7 @@ export function systemdService({ name, scope, env, render }: SystemdOptions): Se
   const state = async (): Promise<ServiceState> => {
     const ran = await ask(['show', service, `--property=${PROPERTIES}`]);
     if (ran.code !== 0) throw refused(`does not answer (${ran.code ?? 'it was ended'})`, { ran, scope, lines: [] });
-    return stateOf(existsSync(join(folder, service)), ran);
+    return stateOf(isThere(), ran);
   };
   return {
     kind: 'systemd',
@@ -66,6 +75,7 @@ export function systemdService({ name, scope, env, render }: SystemdOptions): Se
     name: service,
     file: join(folder, service),
     isInstalled: () => existsSync(join(folder, service)),
+    isThere,
     render: () => {
       const texts = render();
       return [
@@ -91,6 +101,12 @@ export function systemdService({ name, scope, env, render }: SystemdOptions): Se
     },
     stop: () => must(['stop', socket, service]),
     state,
+    async denied() {
+      if (scope === 'user') return undefined;
+      const idle = (await state()).running ? 'start' : 'stop'; // what it is already: systemd judges, and does nothing
+      const ran = await runProgram('systemctl', [idle, service], own);
+      return isDenied(ran) && !(await maySudo([socket, service], own)) ? firstLine(ran.stderr) : undefined;
+    },
     logs: (options) =>
       showProgram(
         'journalctl',
@@ -100,6 +116,30 @@ export function systemdService({ name, scope, env, render }: SystemdOptions): Se
     warnings: () => (scope === 'user' ? [...lingerWarning(env), ...sandboxWarnings()] : []),
   };
 }
+
+/** Of systemd and polkit; of a bus that does not take this user. */
+const isDenied = ({ code, stderr }: Ran): boolean =>
+  code !== 0 && /authentication required|access denied|permission denied|not authorized/i.test(stderr);
+
+/** SYSTEMD-4. `ran`: what systemd itself said, where no rule of sudo allows it. */
+async function bySudo(
+  args: readonly string[],
+  { env, ran }: { readonly env: Environment; readonly ran: Ran },
+): Promise<Ran> {
+  const again = await runProgram('sudo', ['-n', 'systemctl', ...args], env);
+  const isRefused = again.code === null || (again.code !== 0 && /^(?:sudo:|sorry, )/im.test(again.stderr));
+  return isRefused ? ran : again;
+}
+
+/** Whether sudo would carry out all that a stop and a start need, without a password. */
+async function maySudo(units: readonly string[], env: Environment): Promise<boolean> {
+  const asked = ['stop', 'start', 'reset-failed'].map((verb) =>
+    runProgram('sudo', ['-n', '-l', 'systemctl', verb, ...units], env),
+  );
+  return (await Promise.all(asked)).every(({ code }) => code === 0);
+}
+
+const firstLine = (text: string): string => text.trim().split('\n', 1)[0] ?? '';
 
 const PROPERTIES = 'ActiveState,SubState,Result,MainPID,UnitFileState,NRestarts,StatusText';
 /** Values of `ActiveState` in which a process runs or is about to start. */
@@ -138,7 +178,9 @@ function refused(what: string, { ran, scope, lines }: Refusal): SvcError {
   const said = [ran.stderr.trim(), ...lines].filter((text) => text !== '').join('\n');
   const hint = /connect to .*bus|not been booted/.test(ran.stderr)
     ? WITHOUT_MANAGER[scope]
-    : 'svc service status, svc service logs';
+    : isDenied(ran)
+      ? 'root may, and a user whom a rule of polkit or of sudo lets: `svc help guides`, release, "Under systemd"'
+      : 'svc service status, svc service logs';
   return new SvcError('refused', `systemctl ${what}${said === '' ? '' : `: ${said}`}`, { hint });
 }
 

@@ -189,6 +189,67 @@ describe('a rollback of an image', () => {
   });
 });
 
+describe('the pause of an operator over a rollback of an image', () => {
+  const INCIDENT = { state: 'paused', mode: 'reject', reason: 'incident', until: null, since: null, by: 'full' };
+  const ingressIn = ({ paths }: StoppedProject): unknown => {
+    const [[text]] = rowsOf(paths.database, "SELECT value FROM meta WHERE key = 'ingress'") as [[string]];
+    const { state, mode, reason } = JSON.parse(text);
+    return [state, mode, reason];
+  };
+
+  it('made since it began, stays with its mode and its reason, also over a kill behind the switch', async (t) => {
+    const project = await observed(t);
+    const open = openRelease(project.path) ?? assert.fail();
+    project.store({ ingress: JSON.stringify(INCIDENT) });
+
+    const first = await run(project, OLD, 'rollback', { yes: true });
+    const kept = ingressIn(project);
+    const { rollback, operatorPause } = readRelease(project.path, 'r1');
+    // As the kill leaves it: the record of before the switch, and data that their restore has paused.
+    writeRelease(project.path, {
+      ...open,
+      rollback: rollback ?? assert.fail(),
+      operatorPause: operatorPause ?? assert.fail(),
+    });
+    project.store({ ingress: JSON.stringify({ ...INCIDENT, mode: 'park', reason: 'restore of c1', by: 'restore' }) });
+    await run(project, OLD, 'rollback');
+
+    assert.deepEqual(kept, ['paused', 'reject', 'incident']);
+    assert.deepEqual(operatorPause, { mode: 'reject', reason: 'incident', until: null });
+    assert.match(
+      first.out.join('\n'),
+      /^start shop:a .*; ingress is paused, as an operator has set it \(reject, incident\), until: svc ingress resume$/m,
+    );
+    assert.deepEqual(ingressIn(project), ['paused', 'reject', 'incident']);
+  });
+
+  it('stays where nothing is taken back, and the release says how to open', async (t) => {
+    const project = await observed(t);
+    begin(project, ['begun']);
+    hostOf(t, project);
+    project.store({ ingress: JSON.stringify(INCIDENT) });
+
+    const { out } = await run(project, OLD, 'rollback');
+
+    assert.deepEqual(ingressIn(project), ['paused', 'reject', 'incident']);
+    assert.match(
+      out.join('\n'),
+      /^ingress stays paused, as an operator has set it \(reject, incident\): svc ingress resume opens it$/m,
+    );
+  });
+
+  it('that is over is none: ingress is opened', async (t) => {
+    const project = await observed(t);
+    begin(project, ['begun']);
+    hostOf(t, project);
+    project.store({ ingress: JSON.stringify({ ...INCIDENT, until: '2026-01-01T00:00:00.000Z' }) });
+
+    await run(project, OLD, 'rollback');
+
+    assert.deepEqual(ingressIn(project), ['open', 'park', null]);
+  });
+});
+
 describe('a rollback of an image whose start no step has noted', () => {
   for (const state of ['begun', 'checked'] as const)
     it(`takes the data back from ${state}, unless the host of before serves`, async (t) => {

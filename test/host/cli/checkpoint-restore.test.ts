@@ -2,13 +2,20 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { WORKER_SOCKET } from '../../../shared/files/paths.ts';
 import { decideSwitch } from '../../../shared/recovery/switch.ts';
+import type { SvcError } from '../../../shared/svc-error.ts';
 import type { CommandContext } from '../../../supervisor/cli/command.ts';
 import { commands } from '../../../supervisor/cli/commands/checkpoint/restore.ts';
+import type { RestartOwner } from '../../../worker/database/writer-lock.ts';
+import { ownerStop } from '../../../worker/process/owner/restart-owner.ts';
 import { capturedContext } from '../../support/commands/cli-context.ts';
+import { controlStandIn, standInAt } from '../../support/commands/control-stand-in.ts';
 import { type StoppedProject, stoppedProject } from '../../support/recovery/stopped-project.ts';
 
 async function restoreOf(t: TestContext) {
+  const folder = process.cwd(); // the command leaves it for that of the project, which goes
+  t.after(() => process.chdir(folder));
   const project: StoppedProject = stoppedProject(t);
   await project.make();
   const run = async (args: readonly string[], options: Record<string, unknown> = {}) => {
@@ -80,5 +87,59 @@ describe('svc checkpoint restore', () => {
       [done.out, again.out],
       [['the restore is finished; next: svc runtime start'], ['nothing is pending']],
     );
+  });
+});
+
+/** Owner, its environment, and where its process is. */
+const OWNERS: readonly (readonly [RestartOwner, Readonly<Record<string, string>>, string, RegExp])[] = [
+  [
+    'systemd',
+    { LISTEN_FDS: '1' },
+    '0::/system.slice/system-svc.slice/svc@alice.service\n',
+    /: systemctl stop svc@alice\.socket svc@alice\.service;/,
+  ],
+  [
+    'systemd',
+    { LISTEN_FDS: '1' },
+    '0::/user.slice/user-1000.slice/user@1000.service/app.slice/svc-bot-012345.service\n',
+    /: systemctl --user stop svc-bot-012345\.socket svc-bot-012345\.service;/,
+  ],
+  ['launchd', { XPC_SERVICE_NAME: 'io.svc.bot-012345' }, '', /: launchctl bootout gui\/\d+\/io\.svc\.bot-012345;/],
+  ['container', {}, '', /: docker stop 1a2b3c, docker compose stop, or podman stop 1a2b3c;/],
+  ['container', { KUBERNETES_SERVICE_HOST: 'x' }, '', /: kubectl scale --replicas=0, for the workload/],
+  ['pm2', { name: 'bot' }, '', /: pm2 stop bot;/],
+  ['foreground', {}, '', /: svc runtime stop;/],
+];
+
+describe('svc checkpoint restore beside a host that runs', () => {
+  const refusalOf = (run: () => Promise<unknown>): Promise<SvcError> =>
+    run().then(
+      () => assert.fail('it was restored'),
+      (error: SvcError) => error,
+    );
+
+  it('names the command of the owner that stops it', async (t) => {
+    const { project, run } = await restoreOf(t);
+    const worker = await standInAt(t, join(project.path, WORKER_SOCKET), {});
+    for (const [owner, environment, cgroup, expected] of OWNERS) {
+      const stop = ownerStop({ owner, environment, cgroup: () => cgroup, hostname: '1a2b3c' });
+      worker.say({ state: 'running', pid: 4711, owner, ownerStop: stop });
+
+      const { code, hint, details } = await refusalOf(() => run(['c1'], { yes: true, plan: '0' }));
+
+      assert.deepEqual([code, details], ['already_running', { pid: 4711, owner }]);
+      assert.match(hint ?? '', expected, `${owner} ${cgroup}`);
+      assert.match(hint ?? '', /^stop it first: .*; --dry-run prints the plan beside it$/);
+    }
+  });
+
+  it('names that of svc for a daemon, also while its supervisor waits to start a worker', async (t) => {
+    const { project, run } = await restoreOf(t);
+    await controlStandIn(t, project.path, { state: 'backing_off' });
+
+    const { code, hint, details } = await refusalOf(() => run(['c1']));
+
+    assert.deepEqual([code, details], ['already_running', { pid: process.pid, owner: 'daemon' }]);
+    assert.match(hint ?? '', /^stop it first: svc runtime stop;/);
   });
 });

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { userServiceName } from '../../../supervisor/cli/service/names.ts';
 import { type BootedSystemd, bootSystemd, type Inside, nspawnMissing } from '../../support/owners/booted-systemd.ts';
 import { layProject, lockfile } from '../../support/owners/owned-project.ts';
+import { asUser, startUserManager } from '../../support/owners/user-manager.ts';
 import { until } from '../../support/until.ts';
 
 const skip = nspawnMissing();
@@ -12,22 +13,12 @@ const NAME = userServiceName(PROJECT);
 const UNIT = `${NAME}.service`;
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the configuration
 const CONFIG = 'http:\n  port: 8070\n  token: ${HTTP_TOKEN}\nplugins:\n  echo: {}\n';
-const ANN = { user: '4300', env: { HOME: '/home/ann', USER: 'ann', XDG_RUNTIME_DIR: '/run/user/4300' } };
+const USER = { name: 'ann', id: 4300, home: '/home/ann' };
+const ANN = asUser(USER);
 const TOKEN = 'Vq3mT9xKz7Lp2RwYc8Nb5Hd1Js6Gf4Ae';
 /** In tenths: what is left is what a manager without root cannot do (deploy/owners.md). */
 const EXPOSURE = 21;
 const DROP_IN = `/home/ann/.config/systemd/user/${UNIT}.d/watchdog.conf`;
-
-/** As logind's template has it, without PAM, which a machine in memory does not have. */
-const MANAGER = `[Service]
-Type=notify
-User=ann
-Slice=user-4300.slice
-Environment=XDG_RUNTIME_DIR=/run/user/4300 HOME=/home/ann
-ExecStart=/usr/lib/systemd/systemd --user
-Delegate=pids memory
-KillMode=mixed
-`;
 
 describe('a service under the manager of a user', { skip }, () => {
   let systemd: BootedSystemd;
@@ -38,15 +29,9 @@ describe('a service under the manager of a user', { skip }, () => {
       path: PROJECT,
       config: CONFIG,
       token: TOKEN,
-      user: { name: 'ann', id: 4300, home: '/home/ann', shell: '/bin/sh' },
+      user: { ...USER, shell: '/bin/sh' },
     });
-    await systemd.must(['install', '-d', '-m', '700', '-o', '4300', '-g', '4300', '/run/user/4300']);
-    await systemd.write('/etc/systemd/system/user@4300.service', MANAGER);
-    await systemd.must(['systemctl', 'daemon-reload']);
-    // What any machine has once a service of the system was walled in: a root for new mounts. And a /var/tmp, which this one makes later.
-    await systemd.must(['systemd-run', '--wait', '--quiet', '--property=ProtectSystem=strict', 'true']);
-    await systemd.must(['mkdir', '-p', '-m', '1777', '/var/tmp']);
-    await systemd.must(['systemctl', 'start', 'user@4300.service']);
+    await startUserManager(systemd, USER);
   });
   after(async () => {
     await systemd?.end();

@@ -1,11 +1,15 @@
 // `svc service` as on a Mac, with a stand-in of launchctl that writes down how it was called. It was not run on macOS.
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { WORKER_SOCKET } from '../../../shared/files/paths.ts';
+import { readRelease, releaseFolder, writeRelease } from '../../../shared/recovery/release-record.ts';
 import { launchdLabel } from '../../../supervisor/cli/service/names.ts';
+import { standInAt } from '../../support/commands/control-stand-in.ts';
 import { type Dictionary, launchdFaults, parsePlist } from '../../support/owners/plist.ts';
+import { releaseRecord } from '../../support/recovery/release-record.ts';
 import { type StandIn, standIn } from '../../support/stand-in.ts';
 import { type Ended, portProject, svc } from '../../support/svc-command.ts';
 import type { Cleanup, TemporaryProject } from '../../support/temporary-project.ts';
@@ -18,7 +22,9 @@ interface Mac {
   readonly label: string;
   readonly target: string;
   readonly plist: string;
+  /** `svc service`. */
   run(...args: readonly string[]): Promise<Ended>;
+  svc(...args: readonly string[]): Promise<Ended>;
 }
 
 async function mac(t: Cleanup): Promise<Mac> {
@@ -27,20 +33,20 @@ async function mac(t: Cleanup): Promise<Mac> {
   const label = launchdLabel(project.path);
   const target = `gui/${process.getuid?.()}/${label}`;
   launchctl.answer(`launchctl print ${target}`, { code: 113, stderr: 'Could not find service\n' });
+  const env = {
+    HOME: project.path,
+    PATH: `${launchctl.folder}:${process.env['PATH']}`,
+    NODE_OPTIONS: `--import ${DARWIN}`,
+  };
+  const run = (...args: readonly string[]): Promise<Ended> => svc([...args, '--project', project.path], { env });
   return {
     project,
     launchctl,
     label,
     target,
     plist: join(project.path, 'Library/LaunchAgents', `${label}.plist`),
-    run: (...args) =>
-      svc(['service', ...args, '--project', project.path], {
-        env: {
-          HOME: project.path,
-          PATH: `${launchctl.folder}:${process.env['PATH']}`,
-          NODE_OPTIONS: `--import ${DARWIN}`,
-        },
-      }),
+    run: (...args) => run('service', ...args),
+    svc: run,
   };
 }
 
@@ -157,6 +163,33 @@ describe('svc service on macOS', { concurrency: 3 }, () => {
     assert.equal(code, 1);
     const { running, pid, ready } = JSON.parse(stdout);
     assert.deepEqual({ running, pid, ready }, { running: true, pid: 4711, ready: false });
+  });
+
+  it('is stopped and started by a release through its target, and refused where another agent runs the host', async (t) => {
+    const { run, svc: command, launchctl, project, target } = await mac(t);
+    await run('install');
+    launchctl.answer(`launchctl print ${target}`, { stdout: '\tstate = running\n\tpid = 4711\n' });
+    const running = { state: 'running', owner: 'launchd', ready: true, ownerStop: 'launchctl bootout gui/1/of.others' };
+    const worker = await standInAt(t, join(project.path, WORKER_SOCKET), { ...running, pid: 4712 });
+    project.write('next/package.json', '{}');
+    const begin = await command('release', 'begin', '--from', join(project.path, 'next'));
+    worker.say({ ...running, pid: 4711 });
+    const checked = { steps: ['begun', 'checked'], begunAt: Date.now(), owner: 'launchd' } as const;
+    writeRelease(project.path, releaseRecord(checked));
+    mkdirSync(join(releaseFolder(project.path, 'r1'), 'previous')); // the code was exchanged: a stop and a start are left
+    launchctl.calls();
+
+    const start = await command('release', 'start');
+
+    assert.equal(begin.code, 1);
+    assert.match(
+      begin.stderr,
+      /pid 4712 is kept up by launchd, and by no service that svc has written\n +launchctl bootout/,
+    );
+    assert.equal(start.code, 0, start.stderr);
+    const changing = launchctl.calls().filter((call) => !call.startsWith('launchctl print'));
+    assert.deepEqual(changing, [`launchctl bootout ${target}`, `launchctl kickstart ${target}`]);
+    assert.equal(readRelease(project.path, 'r1').state, 'started');
   });
 
   it('takes --user for wrong usage, with a hint', async (t) => {

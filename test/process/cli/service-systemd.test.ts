@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { WORKER_SOCKET } from '../../../shared/files/paths.ts';
+import { readRelease, releaseFolder, writeRelease } from '../../../shared/recovery/release-record.ts';
 import { userServiceName } from '../../../supervisor/cli/service/names.ts';
+import { systemdService } from '../../../supervisor/cli/service/systemd.ts';
+import { standInAt } from '../../support/commands/control-stand-in.ts';
+import { releaseRecord } from '../../support/recovery/release-record.ts';
 import { type StandIn, standIn } from '../../support/stand-in.ts';
 import { type Ended, portProject, svc } from '../../support/svc-command.ts';
 import type { Cleanup, TemporaryProject } from '../../support/temporary-project.ts';
@@ -15,7 +20,9 @@ interface Machine {
   readonly programs: StandIn;
   readonly name: string;
   readonly unit: string;
+  /** `svc service … --user`. */
   run(...args: readonly string[]): Promise<Ended>;
+  svc(...args: readonly string[]): Promise<Ended>;
 }
 
 async function machine(t: Cleanup): Promise<Machine> {
@@ -35,6 +42,7 @@ async function machine(t: Cleanup): Promise<Machine> {
     name,
     unit: join(project.path, '.config/systemd/user', `${name}.service`),
     run: (...args) => svc(['service', ...args, '--user', '--project', project.path], { env }),
+    svc: (...args) => svc([...args, '--project', project.path], { env }),
   };
 }
 
@@ -179,6 +187,36 @@ describe('svc service --user under systemd', LINUX, () => {
     assert.equal((await svc(['service', 'install', '--project', project.path])).code, 1);
   });
 
+  it('is stopped and started by a release with --user, and refused where another unit runs the host', async (t) => {
+    const { run, svc: command, programs, project, name } = await machine(t);
+    await run('install');
+    told(programs, name, 'ActiveState=active\nMainPID=4711\nUnitFileState=enabled\n');
+    const running = { state: 'running', owner: 'systemd', ready: true, ownerStop: 'systemctl stop bot.service' };
+    const worker = await standInAt(t, join(project.path, WORKER_SOCKET), { ...running, pid: 4712 });
+    project.write('next/package.json', '{}');
+    const begin = await command('release', 'begin', '--from', join(project.path, 'next'));
+    worker.say({ ...running, pid: 4711 });
+    const checked = { steps: ['begun', 'checked'], begunAt: Date.now(), owner: 'systemd', scope: 'user' } as const;
+    writeRelease(project.path, releaseRecord(checked));
+    mkdirSync(join(releaseFolder(project.path, 'r1'), 'previous')); // the code was exchanged: a stop and a start are left
+    programs.calls();
+
+    const start = await command('release', 'start');
+
+    assert.equal(begin.code, 1);
+    assert.match(
+      begin.stderr,
+      /pid 4712 is kept up by systemd, and by no service that svc has written\n +systemctl stop bot\.service, and take it out/,
+    );
+    assert.equal(start.code, 0, start.stderr);
+    assert.deepEqual(changing(programs.calls()), [
+      `systemctl --user stop ${name}.socket ${name}.service`,
+      `systemctl --user reset-failed ${name}.socket ${name}.service`,
+      `systemctl --user start ${name}.socket ${name}.service`,
+    ]);
+    assert.equal(readRelease(project.path, 'r1').state, 'started');
+  });
+
   it('warns that the user does not linger', async (t) => {
     const { run } = await machine(t);
 
@@ -277,5 +315,71 @@ describe('svc service --user under systemd', LINUX, () => {
     const { code, stderr } = await run('install');
     assert.equal(code, 1);
     assert.match(stderr, /\.env is missing/);
+  });
+});
+
+describe('a service of the system for a user who is not root', LINUX, () => {
+  const NO = 'Failed to stop svc@alice.service: Interactive authentication required.';
+
+  async function systemService(t: Cleanup) {
+    const { path } = await portProject(t);
+    const programs = standIn(path, ['systemctl', 'sudo']);
+    const env = { PATH: `${programs.folder}:${process.env['PATH']}` };
+    programs.answer('systemctl show', { stdout: 'ActiveState=active\nMainPID=7\n' });
+    const render = () => assert.fail('nothing is written');
+    const service = systemdService({ name: 'svc@alice', scope: 'system', env, render, units: path });
+    return { service, programs, path };
+  }
+  const asked = ({ calls }: StandIn): readonly string[] => calls().filter((call) => !call.includes(' show '));
+
+  it('is stopped by systemd alone where a rule of polkit allows it', async (t) => {
+    const { service, programs } = await systemService(t);
+
+    assert.equal(await service.denied(), undefined);
+    await service.stop();
+
+    assert.deepEqual(asked(programs), [
+      'systemctl start svc@alice.service', // which runs
+      'systemctl stop svc@alice.socket svc@alice.service',
+    ]);
+  });
+
+  it('is stopped by sudo where a rule of sudo allows it (SYSTEMD-4)', async (t) => {
+    const { service, programs } = await systemService(t);
+    for (const verb of ['start', 'stop']) programs.answer(`systemctl ${verb}`, { code: 4, stderr: NO });
+
+    assert.equal(await service.denied(), undefined);
+    const judged = asked(programs);
+    await service.stop();
+
+    assert.deepEqual(judged.toSorted(), [
+      'sudo -n -l systemctl reset-failed svc@alice.socket svc@alice.service',
+      'sudo -n -l systemctl start svc@alice.socket svc@alice.service',
+      'sudo -n -l systemctl stop svc@alice.socket svc@alice.service',
+      'systemctl start svc@alice.service',
+    ]);
+    assert.deepEqual(asked(programs), [
+      'systemctl stop svc@alice.socket svc@alice.service',
+      'sudo -n systemctl stop svc@alice.socket svc@alice.service',
+    ]);
+  });
+
+  it('is denied in the words of systemd where no rule allows it, and what sudo runs fails in its own', async (t) => {
+    const { service, programs } = await systemService(t);
+    for (const verb of ['start', 'stop']) programs.answer(`systemctl ${verb}`, { code: 4, stderr: NO });
+    programs.answer('sudo', { code: 1, stderr: 'sudo: a password is required\n' });
+
+    assert.equal(await service.denied(), NO);
+    await assert.rejects(service.stop(), { code: 'refused', message: /Interactive auth/, hint: /polkit or of sudo/ });
+    programs.answer('sudo -n systemctl stop', { code: 1, stderr: 'Job for svc@alice.service failed.\n' });
+    await assert.rejects(service.stop(), { code: 'refused', message: /Job for svc@alice\.service failed/ });
+  });
+
+  it('is there where other tools have laid its template', async (t) => {
+    const { service, path } = await systemService(t);
+    const before = service.isThere();
+    writeFileSync(join(path, 'svc@.service'), '');
+
+    assert.deepEqual([before, service.isThere(), service.isInstalled()], [false, true, false]);
   });
 });

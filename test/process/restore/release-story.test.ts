@@ -23,6 +23,11 @@ async function done(of: ReleasedProject, ...args: readonly string[]): Promise<st
 
 const record = ({ project }: ReleasedProject): ReleaseRecord | undefined => listReleases(project.path).at(-1);
 
+async function ingress(of: ReleasedProject): Promise<unknown> {
+  const { state, mode, reason } = JSON.parse((await of.svc('ingress', 'status', '--json')).stdout);
+  return [state, mode, reason];
+}
+
 describe('a release', { timeout: 900_000 }, () => {
   it('brings another version, and its rollback brings back code and data; each message is handled once', async (t) => {
     const shop = await releasedProject(t, { b: plugin('B') });
@@ -50,8 +55,15 @@ describe('a release', { timeout: 900_000 }, () => {
     assert.equal(early.code, 1);
     assert.match(early.stderr, /the window of r1 runs until/);
     rmSync(join(project.path, '.svc/releases/r1/previous'), { recursive: true }); // somebody needed room
-    await done(shop, 'release', 'rollback', '--yes');
+    await done(shop, 'ingress', 'pause', '--mode', 'reject', '--reason', 'incident');
+    const back = await done(shop, 'release', 'rollback', '--yes');
     await untilReady(url);
+    assert.match(
+      back,
+      /^ingress stays paused, as an operator has set it \(reject, incident\): svc ingress resume opens it$/m,
+    );
+    assert.deepEqual(await ingress(shop), ['paused', 'reject', 'incident']);
+    await done(shop, 'ingress', 'resume');
 
     assert.equal(git('rev-parse', 'HEAD'), commits.a);
     assert.equal(git('status', '--porcelain'), '?? notes.txt');
@@ -144,8 +156,7 @@ describe('a release', { timeout: 900_000 }, () => {
     assert.equal(refused.code, 1);
     assert.match(project.read('book.mjs'), /'A '/);
     assert.equal(existsSync(join(project.path, 'node_modules/svc')), true);
-    const { state, mode, reason } = JSON.parse((await shop.svc('ingress', 'status', '--json')).stdout);
-    assert.deepEqual([state, mode, reason], ['paused', 'reject', 'disk swap']);
+    assert.deepEqual(await ingress(shop), ['paused', 'reject', 'disk swap']);
   });
 
   it('refuses older code alone, a second release, and a tree whose check fails', async (t) => {
@@ -163,7 +174,7 @@ describe('a release', { timeout: 900_000 }, () => {
     assert.match(readFileSync(join(project.path, '.svc/releases/r1/check.log'), 'utf8'), /npm ci/);
     assert.match(skipped.stderr, /r1 is begun: start comes after checked/);
     await done(shop, 'release', 'rollback');
-    assert.equal(JSON.parse((await shop.svc('ingress', 'status', '--json')).stdout).state, 'open');
+    assert.deepEqual(await ingress(shop), ['open', 'park', null]);
     shop.git('checkout', '-q', commits.b);
     project.write('book.mjs', 'edited');
     const edited = await shop.svc('release', 'begin', '--to', commits.a);

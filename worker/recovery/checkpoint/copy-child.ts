@@ -7,9 +7,9 @@
 //   COPY-CHILD-4  The copy is one file without a WAL, synced and of the moment before `done`. Its pages are checked by whoever keeps it.
 //   COPY-CHILD-5  The process ends with its parent. Priority is lowered after the moment, so that a busy machine does not prolong the hold.
 import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
+import { lowerPriority } from '../../../shared/process/low-priority.ts';
 import type { Database } from '../../../shared/sqlite.ts';
 import { coerceError, SvcError } from '../../../shared/svc-error.ts';
 import { openCopy, openToCopy, sqliteCode } from '../../database/sqlite/connection.ts';
@@ -65,7 +65,7 @@ async function serve(message: ToCopy): Promise<void> {
     events = eventsIn(source);
     return tell({ kind: 'begun', events });
   }
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  lowerPriority();
   await copy();
   tell({ kind: 'copied' });
   tell({ kind: 'done', ...finish() });

@@ -3,7 +3,7 @@
 //   FINISH-CHILD-1  The parent holds the writer from `begin` to `begun`. The read transaction that begins there is of the moment of the copy.
 //   FINISH-CHILD-2  It ends before `examined`: it keeps the WAL from being checkpointed.
 //   FINISH-CHILD-3  Secrets come over IPC alone. The process ends with its parent.
-import { constants, setPriority } from 'node:os';
+import { lowerPriority } from '../../../shared/process/low-priority.ts';
 import { registryOf } from '../../../shared/recovery/known-secrets.ts';
 import type { Database } from '../../../shared/sqlite.ts';
 import { openToCopy, readingAll } from '../../database/sqlite/connection.ts';
@@ -48,7 +48,7 @@ async function serve(message: ToFinish): Promise<void> {
     source.exec('BEGIN');
     firstRead();
     await tell({ kind: 'begun' }); // sent before this thread is busy
-    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+    lowerPriority();
     facts = examined();
     return tell({ kind: 'examined' });
   }

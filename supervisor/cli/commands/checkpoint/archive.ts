@@ -62,6 +62,7 @@ const importIt: Command = {
     { flags: '--identity-file <file>', description: 'A key of age, as age-keygen writes it' },
   ],
   examples: ['svc checkpoint import svc-shop-c12.tar.gz', 'svc checkpoint import c12.age --identity-file key.txt'],
+  writesState: true,
   async run({ print, json, cwd, env, project }, [given], options) {
     const key = keyOf(cwd, options);
     const expect = textOption(options, 'expect');

@@ -11,6 +11,7 @@ const prune: Command = {
     'Removes checkpoints that recovery.keepLast, keepDays, keepWeeks and maxBytes do not keep, and old replaced states',
   options: [{ flags: '--dry-run', description: 'Says what would go' }],
   examples: ['svc checkpoint prune --dry-run', 'svc checkpoint prune'],
+  writesState: true,
   async run({ print, json, project, env }, _args, options) {
     const isDry = options['dryRun'] === true;
     const pruned = await pruneStored({ project: project(), environment: env, isDry });

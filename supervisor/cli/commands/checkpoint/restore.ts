@@ -30,6 +30,7 @@ const command: Command = {
     'svc checkpoint restore c12 --yes --plan 1f0c2a9be44d7a10',
     'svc checkpoint restore --undo',
   ],
+  writesState: true, // a plan takes the writer lock, and makes its file
   async run(context, [given], options) {
     const project = context.project();
     if (options['finish'] === true) return finish(context, project);

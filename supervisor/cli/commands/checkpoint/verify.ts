@@ -19,6 +19,7 @@ export const command: Command = {
     },
   ],
   examples: ['svc checkpoint verify c12', 'svc checkpoint verify c12 --quick --json'],
+  writesState: true,
   async run(context, [given], options) {
     const { print, json, env, project } = context;
     const name = checkpointName(given);

@@ -16,6 +16,7 @@ import { checkJobs, type JobsDocument, readJobsFile } from '../../../../shared/j
 import { SvcError } from '../../../../shared/svc-error.ts';
 import type { CommandContext, HostClient } from '../../command.ts';
 import { findRunning } from '../../connect/control-client.ts';
+import { refuseOtherUser } from '../../other-user.ts';
 
 export type ShownJob = Entry & { readonly id: string };
 
@@ -125,6 +126,7 @@ function fileSource(project: string, environment: Context['env']): JobsSource {
       };
     },
     async change(id, change) {
+      refuseOtherUser(project);
       const source = await readSource(path, of());
       const former = source.jobs.find((job) => job.id === id);
       const entry = changedEntry(id, change, former?.entry);

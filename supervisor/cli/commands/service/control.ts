@@ -51,7 +51,7 @@ const status: Command = {
   examples: ['svc service status --user', 'svc service status --json'],
   async run(context, _args, options) {
     const service = installedServiceFor(context, options);
-    const state = service.isInstalled() ? await service.state() : NOT_INSTALLED;
+    const state = service.isThere() ? await service.state() : NOT_INSTALLED;
     const ready = state.running && (await isReady(context, state));
     context.print.json({ service: service.name, owner: service.kind, file: service.file, ...state, ready });
     show(context.print, { service, state, ready });
@@ -97,7 +97,7 @@ const NOT_INSTALLED: ServiceState = {
 /** Throws `not_installed`, exit code 3. */
 function installed(context: CommandContext, options: Readonly<Record<string, unknown>>): Service {
   const service = installedServiceFor(context, options);
-  if (!service.isInstalled())
+  if (!service.isThere())
     throw new SvcError('not_installed', `${service.name} is not installed`, {
       hint:
         service.scope === 'user' && service.kind === 'systemd' ? 'svc service install --user' : 'svc service install',
