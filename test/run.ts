@@ -51,6 +51,15 @@ const LAST_WORDS = 1_000;
 const MEMORY = '/dev/shm';
 const ROOM_BYTES = 4 * 1024 ** 3;
 
+/** Results that were written elsewhere than to the runner are not counted: such a process fails. */
+const GUARD = `const { write } = process.stdout;
+process.once('exit', () => {
+  if (process.stdout.write === write) return;
+  process.stderr.write('stdout was taken from the runner: results are not counted\\n');
+  process.exitCode = 1;
+});
+`;
+
 interface Failure {
   readonly failureType?: string;
   readonly cause?: unknown;
@@ -186,10 +195,10 @@ function processesOf(all: readonly string[]): string[] {
 
 function startOf(those: readonly string[], index: number): string {
   const start = join(together, `${relative(FOLDER, those[0] ?? '').split(sep)[0]}-${index}.mjs`);
-  writeFileSync(
-    start,
-    those.map((file) => `import ${JSON.stringify(pathToFileURL(builtTest(file)).href)};\n`).join(''),
-  );
+  const imports = those.map((file) => `import ${JSON.stringify(pathToFileURL(builtTest(file)).href)};\n`);
+  const guard = join(together, 'guard.mjs');
+  writeFileSync(guard, GUARD);
+  writeFileSync(start, [`import ${JSON.stringify(pathToFileURL(guard).href)};\n`, ...imports].join(''));
   return start;
 }
 

@@ -2,6 +2,13 @@
 import type { Command, CommandContext } from '../../../supervisor/cli/command.ts';
 import { parseCommand } from '../../../supervisor/cli/program.ts';
 
+// A command that loads code of the project takes stdout and stderr for the rest of its process. In a test the runner reads stdout: what was taken
+// would be results that nobody counts.
+for (const stream of [process.stdout, process.stderr]) {
+  const { write } = stream;
+  Object.defineProperty(stream, 'write', { configurable: true, get: () => write, set: () => {} });
+}
+
 export interface Output {
   readonly texts: string[];
   readonly notes: string[];
