@@ -1,8 +1,10 @@
-// A copy of the database of a running host, as a checkpoint begins with it: how long writing stands still, how long the copy takes beside a bare copy of
-// the file, and what the answers to other units wait meanwhile. In turns, as medians. Units come at a fixed rate, whatever the answers take.
+// A checkpoint of a database that is written: how long writing stands still, how long the copy and the whole making take beside a bare copy of the file,
+// and what the answers to other units wait meanwhile. In turns, as medians. Units come at a fixed rate, whatever the answers take.
 import { mkdirSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { checkpointFolder } from '../../shared/recovery/layout.ts';
 import { copyDatabase } from '../../worker/recovery/checkpoint/copy-database.ts';
+import { makeRunning } from '../../worker/recovery/checkpoint/make-running.ts';
 import { type CopyHost, copyHost } from '../support/recovery/copy-host.ts';
 import { copyAndSync } from './load/bare-copy.ts';
 import type { Report } from './load/report.ts';
@@ -16,6 +18,12 @@ const MAX_LOG_BYTES = 1_024 * MIB;
 const QUIET_SECONDS = 5;
 const ROUNDS = 3;
 const HOLDS = 50;
+/** What a bot with two accounts has. */
+const SECRETS = [
+  'a-token-of-the-interface-4711',
+  'whsec_c2VjcmV0IG9mIGEgd2ViaG9vaw',
+  '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw',
+];
 
 export async function benchRecovery(report: Report, { mb }: { readonly mb: number }): Promise<void> {
   const ends: (() => void | Promise<void>)[] = [];
@@ -27,16 +35,17 @@ export async function benchRecovery(report: Report, { mb }: { readonly mb: numbe
 
     const bytes = statSync(host.file).size;
     const waits = { without: [] as number[], made: [] as number[], afterwards: [] as number[] };
-    const ms = { bare: [] as number[], made: [] as number[] };
+    const ms = { bare: [] as number[], copied: [] as number[], made: [] as number[] };
     for (let round = 0; round < ROUNDS; round += 1) {
       waits.without.push(...(await during(host, () => seconds(QUIET_SECONDS))));
       await during(host, async () => ms.bare.push(await copyAndSync(host.file)));
-      waits.made.push(...(await during(host, async () => ms.made.push(await copy(host, join(copies, 'made.sqlite'))))));
+      await during(host, async () => ms.copied.push(await copy(host, join(copies, 'copied.sqlite'))));
+      rmSync(join(copies, 'copied.sqlite'));
+      waits.made.push(...(await during(host, async () => ms.made.push(await make(host)))));
       waits.afterwards.push(...(await during(host, () => seconds(QUIET_SECONDS))));
-      rmSync(join(copies, 'made.sqlite'));
     }
     const { without, made: whileMade, afterwards } = waits;
-    const [bareMs, madeMs] = [median(ms.bare), median(ms.made)];
+    const bareMs = median(ms.bare);
 
     const holds = openLoad(host);
     const held: Hold[] = [];
@@ -62,20 +71,26 @@ export async function benchRecovery(report: Report, { mb }: { readonly mb: numbe
       ),
       unit: 'ms',
     });
+    const besideBare = (value: number) =>
+      ({
+        value,
+        unit: 'ms',
+        baseline: { name: 'copy and sync of the file', value: bareMs },
+        ratio: value / bareMs,
+      }) as const;
+    const madeMs = median(ms.made);
+    report.add({ name: `copy of ${name}`, ...besideBare(median(ms.copied)) });
     report.add({
-      name: `copy of ${name}`,
-      value: madeMs,
-      unit: 'ms',
-      baseline: { name: 'copy and sync of the file', value: bareMs },
-      ratio: madeMs / bareMs,
+      name: `making of ${name}`,
+      ...besideBare(madeMs),
       goal: { text: '<= 3', met: madeMs / bareMs <= 3 },
     });
     const ratio = percentile(whileMade, 0.99) / percentile(without, 0.99);
     report.add({
-      name: `answers meanwhile, p99 (longest ${Math.round(Math.max(...whileMade))} ms)`,
+      name: `  answers meanwhile, p99 (longest ${Math.round(Math.max(...whileMade))} ms)`,
       value: percentile(whileMade, 0.99),
       unit: 'ms',
-      baseline: { name: 'without a copy', value: percentile(without, 0.99) },
+      baseline: { name: 'without one', value: percentile(without, 0.99) },
       ratio,
       goal: { text: '< 2', met: ratio < 2 },
     });
@@ -83,7 +98,7 @@ export async function benchRecovery(report: Report, { mb }: { readonly mb: numbe
       name: `  in the ${QUIET_SECONDS} s afterwards (longest ${Math.round(Math.max(...afterwards))} ms)`,
       value: percentile(afterwards, 0.99),
       unit: 'ms',
-      baseline: { name: 'without a copy', value: percentile(without, 0.99) },
+      baseline: { name: 'without one', value: percentile(without, 0.99) },
       ratio: percentile(afterwards, 0.99) / percentile(without, 0.99),
     });
   } finally {
@@ -92,11 +107,11 @@ export async function benchRecovery(report: Report, { mb }: { readonly mb: numbe
 }
 
 const ROWS = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
-  INSERT INTO bench_rows (data) SELECT randomblob(2000) FROM n`;
+  INSERT INTO bench_rows (data) SELECT hex(randomblob(1000)) FROM n`;
 
 async function fill({ file, host }: CopyHost, mb: number): Promise<void> {
   const run = (sql: string): Promise<unknown> => host.commit({ name: 'fill', statements: [{ sql, parameters: [] }] });
-  await run('CREATE TABLE bench_rows (id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT');
+  await run('CREATE TABLE bench_rows (id INTEGER PRIMARY KEY, data TEXT NOT NULL) STRICT');
   while (statSync(file).size < mb * MIB) await run(ROWS);
 }
 
@@ -139,6 +154,34 @@ async function copy(host: CopyHost, target: string): Promise<number> {
     pin: () => host.host.pinLog({ maxBytes: MAX_LOG_BYTES }),
   });
   return performance.now() - startedAt;
+}
+
+/** The whole checkpoint, from the hold until it stands in its folder; the start of its processes is left out, as in `copy`. */
+async function make({ file, folder, host }: CopyHost): Promise<number> {
+  let startedAt = 0;
+  const { manifest } = await makeRunning({
+    project: dirname(folder),
+    database: file,
+    reason: null,
+    zone: 'UTC',
+    config: { version: 'bench', isRunning: true },
+    secrets: { named: [], values: SECRETS },
+    key: Buffer.alloc(32, 7).toString('base64url'),
+    without: [],
+    now: Date.now,
+    writer: {
+      hold: (work) => {
+        startedAt = performance.now();
+        return host.hold(work);
+      },
+      pinLog: (limit) => host.pinLog(limit),
+    },
+    maxLogBytes: MAX_LOG_BYTES,
+    signal: new AbortController().signal,
+  });
+  const ms = performance.now() - startedAt;
+  rmSync(checkpointFolder(dirname(folder), manifest.name), { recursive: true });
+  return ms;
 }
 
 interface Hold {
