@@ -43,7 +43,10 @@ export function systemdService({ name, scope, env, render, units = SYSTEM_UNITS 
   const socket = `${name}.socket`;
   const files = [service, socket].map((unit) => join(folder, unit));
   const own = scope === 'user' ? userManagerEnvironment(env) : env;
-  const isThere = (): boolean => [service, templateOf(service)].some((unit) => existsSync(join(folder, unit)));
+  const hasFile = (unit: string): boolean => [unit, templateOf(unit)].some((file) => existsSync(join(folder, file)));
+  const isThere = (): boolean => hasFile(service);
+  /** A template may have been written without its socket: systemd fails at a unit that it does not know, after it has stopped the other. */
+  const present = (): readonly string[] => (isThere() && !hasFile(socket) ? [service] : [socket, service]);
   const ask = async (args: readonly string[]): Promise<Ran> => {
     if (scope === 'user') return runProgram('systemctl', ['--user', ...args], own);
     const ran = await runProgram('systemctl', args, own);
@@ -96,16 +99,16 @@ export function systemdService({ name, scope, env, render, units = SYSTEM_UNITS 
       await ask(['reset-failed', socket, service]); // exits with 1 if there was no failure to clear
     },
     async start() {
-      await ask(['reset-failed', socket, service]); // clears a spent start limit; exits with 1 if there was none
-      await must(['start', socket, service]);
+      await ask(['reset-failed', ...present()]); // clears a spent start limit; exits with 1 if there was none
+      await must(['start', ...present()]);
     },
-    stop: () => must(['stop', socket, service]),
+    stop: () => must(['stop', ...present()]),
     state,
     async denied() {
       if (scope === 'user') return undefined;
       const idle = (await state()).running ? 'start' : 'stop'; // what it is already: systemd judges, and does nothing
       const ran = await runProgram('systemctl', [idle, service], own);
-      return isDenied(ran) && !(await maySudo([socket, service], own)) ? firstLine(ran.stderr) : undefined;
+      return isDenied(ran) && !(await maySudo(present(), own)) ? firstLine(ran.stderr) : undefined;
     },
     logs: (options) =>
       showProgram(

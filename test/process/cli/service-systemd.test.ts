@@ -376,10 +376,12 @@ describe('a service of the system for a user who is not root', LINUX, () => {
   });
 
   it('is there where other tools have laid its template', async (t) => {
-    const { service, path } = await systemService(t);
+    const { service, programs, path } = await systemService(t);
     const before = service.isThere();
     writeFileSync(join(path, 'svc@.service'), '');
 
     assert.deepEqual([before, service.isThere(), service.isInstalled()], [false, true, false]);
+    await service.stop();
+    assert.deepEqual(asked(programs), ['systemctl stop svc@alice.service']); // systemd knows no socket of it
   });
 });
