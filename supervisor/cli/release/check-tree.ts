@@ -54,7 +54,7 @@ function checking(
 /** All checks but that of the restore point. Throws `refused` at the first that fails; its words are in the log of the release. */
 export async function checkTree(
   caller: SvcCaller,
-  { name, source }: Pick<ReleaseRecord, 'name' | 'source'>,
+  { name, source, owner = '' }: Pick<ReleaseRecord, 'name' | 'source'> & { readonly owner?: string },
   say: (line: string) => void,
 ): Promise<Checked> {
   const log = logOf(caller.project, name);
@@ -64,7 +64,8 @@ export async function checkTree(
   const next = await makeTree(nextTree(caller.project, name), source, treeOptions(caller));
   await install(caller, { tree: next, log, run });
   await run('test', () => runNpm(caller, { cwd: next, args: ['test', '--if-present'], log }));
-  await run('doctor', () => askDoctor(caller, next, log));
+  const asked = SERVICES.includes(owner) ? DOCTOR_CHECKS : [...DOCTOR_CHECKS, CONFIGURATION];
+  await run('doctor', () => askDoctor(caller, { next, asked, log }));
   await run('once', () => tryOnce(caller, next, log));
   await syncCode(next, treeOptions(caller));
   syncFolder(releaseFolder(caller.project, name));
@@ -230,7 +231,10 @@ async function runNpm(
 }
 
 /** What can be told of code that is not in its place: state, ports, owner and rights are of the project. */
-const DOCTOR_CHECKS = ['node.version', 'node.modules', 'package.svc', 'config.valid', 'plugins.found'];
+const DOCTOR_CHECKS = ['node.version', 'node.modules', 'plugins.found'];
+/** Asked where the host has the variables of this command: a unit or an agent may get more than `.env` has. */
+const CONFIGURATION = 'config.valid';
+const SERVICES = ['systemd', 'launchd'];
 
 interface DoctorResult {
   readonly id: string;
@@ -240,8 +244,11 @@ interface DoctorResult {
 }
 
 /** The new svc looks at the new code as it would in production. Compiled plugins are there behind the build. */
-async function askDoctor(caller: SvcCaller, next: string, log: string): Promise<string | undefined> {
-  const args = ['doctor', '--only', DOCTOR_CHECKS.join(',')];
+async function askDoctor(
+  caller: SvcCaller,
+  { next, asked, log }: { readonly next: string; readonly asked: readonly string[]; readonly log: string },
+): Promise<string | undefined> {
+  const args = ['doctor', '--only', asked.join(',')];
   const { code, json, notes } = await askTree(caller, next, args);
   const results = Array.isArray(json?.['checks']) ? (json['checks'] as DoctorResult[]) : [];
   const lines = results.map(({ id, status, reason }) => `${status} ${id}: ${reason}`);

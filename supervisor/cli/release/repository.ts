@@ -45,6 +45,7 @@ export async function withIndexOf<T>(
   work: (of: TreeOptions) => Promise<T>,
 ): Promise<T | undefined> {
   const of = { ...options, env: { ...options.env, GIT_INDEX_FILE: file } };
+  rmSync(`${file}.lock`, { force: true }); // left by a git that was cut
   try {
     return (await git(of, ['read-tree', commit])).failed ? undefined : await work(of);
   } finally {

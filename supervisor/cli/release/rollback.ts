@@ -32,7 +32,7 @@ export async function rollback(step: Step, readySeconds: number): Promise<Releas
   if (!hasRun) {
     // A start that was cut has stopped the host.
     if (record.state === 'checked' && !(await isHostRunning(caller)))
-      await startHost(caller, { keeper: record, tree: project, seconds: readySeconds });
+      refuseNotReady(await startHost(caller, { keeper: record, tree: project, seconds: readySeconds }));
     await reopen(step, kept);
     return ended(step, record);
   }
@@ -42,13 +42,16 @@ export async function rollback(step: Step, readySeconds: number): Promise<Releas
   const note =
     record.source.kind === 'commit' && commit !== null ? await moveHead(commit, treeOptions(caller)) : undefined;
   if (note !== undefined) step.say(note);
-  const fault = await startHost(caller, { keeper: record, tree: project, seconds: readySeconds });
-  if (fault !== undefined)
-    throw new SvcError('refused', `the version of before is back, but did not get ready: ${fault}`, {
-      hint: 'svc runtime status says why; then svc release rollback once more, which ends it',
-    });
+  refuseNotReady(await startHost(caller, { keeper: record, tree: project, seconds: readySeconds }));
   await reopenRestored(step, kept);
   return ended(step, { ...noted, ...taken });
+}
+
+function refuseNotReady(fault: string | undefined): void {
+  if (fault === undefined) return;
+  throw new SvcError('refused', `the version of before is back, but did not get ready: ${fault}`, {
+    hint: 'svc runtime status says why; then svc release rollback once more, which ends it',
+  });
 }
 
 /** The trees go last: which of them lie there tells the next rollback how far one came that was cut. */

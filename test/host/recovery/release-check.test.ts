@@ -96,7 +96,7 @@ describe('the checks of new code', () => {
     const { state, results, after } = await of.check(commit(of.commits.b));
 
     const next = nextTree(of.path, 'r1');
-    const checks = 'node.version,node.modules,package.svc,config.valid,plugins.found';
+    const checks = 'node.version,node.modules,plugins.found,config.valid';
     assert.deepEqual(of.takeCalls(), [
       'npm ci',
       'npm run build --if-present',
