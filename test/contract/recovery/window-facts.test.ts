@@ -6,6 +6,7 @@ import { Sqlite } from '../../../shared/sqlite.ts';
 import type { Reader, Statement } from '../../../worker/database/unit.ts';
 import { recordEvents } from '../../../worker/events/event-history.ts';
 import type { NewEvent } from '../../../worker/events/event-types.ts';
+import { OPEN, writeIngress } from '../../../worker/ingress/stored-pause.ts';
 import { PAGE_ROWS } from '../../../worker/recovery/release/paged-rows.ts';
 import { judge } from '../../../worker/recovery/release/verdict.ts';
 import { readWindow } from '../../../worker/recovery/release/window-facts.ts';
@@ -118,6 +119,22 @@ describe('the facts of a window', () => {
     const { oldestWaitingMs } = await facts(t, [item('received', BEGUN, true)]);
 
     assert.equal(oldestWaitingMs, NOW - OBSERVED);
+  });
+
+  it('count no wait while ingress is paused, and from its end when it is open again', async (t) => {
+    const pausedAt = new Date(OBSERVED + 1).toISOString();
+    const openedAt = NOW - 5_000;
+
+    const paused = await facts(t, [
+      item('received', BEGUN, true),
+      ...writeIngress({ ...OPEN, state: 'paused', since: pausedAt }),
+    ]);
+    const opened = await facts(t, [
+      item('received', BEGUN, true),
+      ...writeIngress({ ...OPEN, since: new Date(openedAt).toISOString() }),
+    ]);
+
+    assert.deepEqual([paused.oldestWaitingMs, opened.oldestWaitingMs], [0, 5_000]);
   });
 
   it('are read in pages that an index finds, so that a serving host goes on between them', async (t) => {

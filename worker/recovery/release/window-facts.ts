@@ -2,6 +2,7 @@
 // The window is compared with an equal span that ended when the release began.
 import { sql } from '../../database/statement.ts';
 import type { Reader } from '../../database/unit.ts';
+import { readIngress } from '../../ingress/stored-pause.ts';
 import { countEnds, eventsBefore, eventsIn, type Span } from './paged-rows.ts';
 import type { Counts, WindowFacts } from './verdict.ts';
 
@@ -28,12 +29,15 @@ export async function readWindow(
   // One after the other: side by side their pages would share a turn of the loop.
   const before = await countsOf(reader, { from: begunAt - length, until: begunAt });
   const since = await countsOf(reader, { from: observedAt, until: now });
-  const oldest = await oldestWaiting(reader);
+  const { state, since: ingressSince } = await readIngress(reader);
+  // What a pause holds waits for whoever has paused, not for the new version; after it the wait counts from its end.
+  const oldest = state === 'paused' ? undefined : await oldestWaiting(reader);
+  const openedAt = ingressSince === null ? observedAt : Math.max(observedAt, Date.parse(ingressSince));
   const lost = await lostAccounts(reader, required, { begunAt, now });
   return {
     before,
     since,
-    oldestWaitingMs: oldest === undefined ? 0 : Math.max(0, now - Math.max(oldest, observedAt)),
+    oldestWaitingMs: oldest === undefined ? 0 : Math.max(0, now - Math.max(oldest, openedAt)),
     lostAccounts: lost,
   };
 }
