@@ -62,6 +62,8 @@ export const manifestSchema = Type.Object(
     secrets: Type.Array(Type.Object({ name: text, print: text })),
     /** Every file of the folder but the manifest, by path, and those of `files/` that it needs (`files/<sha256>`). */
     parts: Type.Array(Type.Object({ path: text, bytes: count, sha256 })),
+    /** What it was where it was made, if an import has brought it. */
+    imported: Type.Optional(Type.Object({ name: text, manifest: sha256, at: text })),
   },
   { additionalProperties: true },
 );

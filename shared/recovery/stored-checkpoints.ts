@@ -60,9 +60,12 @@ export function storedCheckpoint(project: string, name: string): StoredCheckpoin
  * may lie beside the files, and the next checkpoint would have it too.
  */
 export function failedCheckpoint(all: readonly StoredCheckpoint[]): StoredCheckpoint | undefined {
-  const settled = all.find(({ level }) => level !== 'made' && level !== 'checked');
+  const settled = all.find(({ level, manifest }) => level !== 'made' && level !== 'checked' && !isImported(manifest));
   return settled?.fault === undefined ? undefined : settled;
 }
+
+/** One that came from elsewhere may be of another svc, and says nothing of those that are made here. */
+const isImported = (manifest: Manifest | undefined): boolean => manifest?.imported !== undefined;
 
 /** The newest one, as a status shows it. */
 export interface NewestCheckpoint {

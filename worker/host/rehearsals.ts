@@ -1,5 +1,8 @@
 // Verifications of checkpoints by the running host: when asked for, and of the newest each `recovery.verifyDays`. And plans of a restore. One of each
 // at a time, in a process of its own.
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { projectPaths } from '../../shared/files/paths.ts';
 import { CHECKPOINT_NAME } from '../../shared/recovery/layout.ts';
 import {
   type StoredCheckpoint,
@@ -39,6 +42,7 @@ export class Rehearsals {
   #running: Promise<void> | undefined;
   #planning: Promise<RestorePlan> | undefined;
   #retryAt = 0;
+  #hasSwept = false;
   readonly #failures = new Map<VerifyFailure, number>();
 
   constructor(deps: RehearsalDeps) {
@@ -76,6 +80,10 @@ export class Rehearsals {
 
   /** Verifies the newest if none was rehearsed for so many days. Called each hour at least. */
   look(): void {
+    if (!this.#hasSwept) {
+      this.#hasSwept = true;
+      this.#removeLeft().catch(() => {}); // a command verifies just now, and removes its own
+    }
     const due = this.#due();
     if (due === undefined || this.#running !== undefined || this.#stop.signal.aborted) return;
     this.begin({ name: due.name, quick: false, actor: 'schedule' });
@@ -123,7 +131,25 @@ export class Rehearsals {
         level === 'rehearsed' && verification !== undefined ? [Date.parse(verification.at)] : [],
       ),
     );
-    return last > now || now - last >= days() * DAY_MS ? good[0] : undefined; // a time in the future: the clock was set back
+    const isDue = last > now || now - last >= days() * DAY_MS; // a time in the future: the clock was set back
+    return isDue ? good.slice(0, 1).find((newest) => this.#hasPresentPackages(newest)) : undefined;
+  }
+
+  /** Behind a release the code of an older one would be tried with other packages than its own. The next checkpoint has those of now. */
+  #hasPresentPackages({ manifest }: StoredCheckpoint): boolean {
+    const { lockfile } = projectPaths(this.#deps.project);
+    const present = existsSync(lockfile)
+      ? createHash('sha256').update(readFileSync(lockfile)).digest('hex')
+      : undefined;
+    return manifest?.lockfile?.sha256 === present;
+  }
+
+  /** What a kill has left, which may be as large as the database. */
+  async #removeLeft(): Promise<void> {
+    const { project } = this.#deps;
+    if (!existsSync(projectPaths(project).rehearsalDir)) return;
+    const { openRehearsal } = await import('../recovery/verify/rehearsal-folder.ts');
+    openRehearsal(project).remove();
   }
 
   async #verify({ name, quick, actor }: Asked): Promise<void> {

@@ -1,6 +1,6 @@
 // A running host verifies checkpoints in a process of its own: when asked for, and the newest by its schedule.
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { newRuntimeId } from '../../../shared/identifiers.ts';
 import { noFailpoint } from '../../../shared/process/failpoints.ts';
@@ -114,6 +114,25 @@ describe('verifications of a running host', () => {
         ['checkpoint.verified', 'c2', 'schedule', false],
         ['checkpoint.verified', 'c1', 'schedule', true],
       ],
+    );
+  });
+
+  it('leave a checkpoint out that has other packages than the project, and remove what a kill has left', async (t) => {
+    const project = await stoppedWorkroom(t);
+    await checkpointOf(project);
+    writeFileSync(project.paths.lockfile, '{"lockfileVersion":3}'); // of a release since
+    mkdirSync(project.paths.rehearsalDir);
+    const { rehearsals, events, ended } = rehearsalsOf(t, project, new ManualClock(Date.now()));
+
+    rehearsals.look();
+    await until(() => !existsSync(project.paths.rehearsalDir), { what: 'the removal' });
+    assert.equal(await checkpointOf(project), 'c2');
+    rehearsals.look();
+    await ended(1);
+
+    assert.deepEqual(
+      events.map(({ subject }) => subject),
+      ['c2'],
     );
   });
 

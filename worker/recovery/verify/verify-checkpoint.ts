@@ -67,7 +67,7 @@ export async function verifyCheckpoint(
     ...(found.manifest === undefined ? {} : { manifest: found.manifest }),
     faults: found.faults.map(({ part, message, remedy }) => `${part}: ${message}. ${sentence(remedy)}`),
   };
-  if (options.stateOnly !== true && !isOutdone(result, readVerification(project, name)))
+  if ((options.stateOnly !== true || result.isDamaged === true) && !isOutdone(result, readVerification(project, name)))
     writeFileAtomic(verificationFile(project, name), stableJson(result));
   return { name, ...result, ...(result.ok ? {} : { instead: insteadOf(project, name) }) };
 }
