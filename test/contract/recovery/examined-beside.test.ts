@@ -63,6 +63,17 @@ describe('a checkpoint of a running host', () => {
     assert.equal(secretHits, 2);
   });
 
+  it('examines the finished copy where the database takes too long', async (t) => {
+    const host = await copyHost(t);
+    for (let n = 0; n < 50; n += 1) await host.put();
+
+    const { manifest } = await makeRunning({ ...running(host), longestExaminationMs: 0 });
+
+    const copy = join(checkpointFolder(dirname(host.folder), manifest.name), CHECKPOINT_FILES.database);
+    assert.deepEqual(manifest.database.rows, examineDatabase(copy, new SecretRegistry()).rows);
+    await host.put(); // nothing holds the writer
+  });
+
   it('keeps the log until whoever else reads the moment has ended', async (t) => {
     const host = await copyHost(t);
     const done: string[] = [];

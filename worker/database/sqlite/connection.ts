@@ -16,9 +16,9 @@ const READER_BUSY_MS = 200;
  */
 const PAGE_BYTES = 8_192;
 
-/** SQLite cuts a longer WAL down when it restarts it. A copy of the database lets the WAL grow far beyond its usual 16 MB. */
-/** Of SQLite. What lies behind it is read by calls. */
+/** What lies behind it SQLite reads by calls. */
 const LARGEST_MAP_BYTES = 2 ** 31 - 65_536;
+/** SQLite cuts a longer WAL down when it restarts it. A copy of the database lets the WAL grow far beyond its usual 16 MB. */
 const LONGEST_EMPTY_LOG_BYTES = 64 * 1_048_576;
 
 /** SHA-256 of a text in lower-case hex, for statements that continue a hash chain. PostgreSQL has a function of its own. */
@@ -84,8 +84,8 @@ export function openToCopy(file: string): Database {
 }
 
 /**
- * Reads pages where the kernel has them, not by a call for each: half the time. A page that the disk cannot read ends the process then, without an error,
- * so it is for a second look at what another connection reads by calls.
+ * Reads pages where the kernel has them, not by a call for each: half the time. A page that the disk cannot read ends the process then, without an error:
+ * it is for processes whose end is told as a fault of the disk.
  */
 export function readingAll(database: Database): Database {
   database.pragma(`mmap_size = ${LARGEST_MAP_BYTES}`);

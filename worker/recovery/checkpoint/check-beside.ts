@@ -16,23 +16,24 @@ export interface RunningCheck {
   end(): Promise<void>;
 }
 
-export function checkBeside(file: string): RunningCheck {
-  const running = statSync(file).size < WORTH_A_THREAD_BYTES ? checkHere(file) : checkInThreads(file);
+/** `isMapped`: see `readingAll`. */
+export function checkBeside(file: string, isMapped: boolean): RunningCheck {
+  const running = statSync(file).size < WORTH_A_THREAD_BYTES ? checkHere(file) : checkInThreads(file, isMapped);
   running.result.catch(() => {}); // whoever waits for it gets the error
   return running;
 }
 
 function checkHere(file: string): RunningCheck {
   const check = (): Digest => {
-    checkPages(file);
+    checkPages(file, false);
     return digestOf(file);
   };
   return { result: new Promise((resolve) => resolve(check())), end: () => Promise.resolve() };
 }
 
-function checkInThreads(file: string): RunningCheck {
-  const pages = inThread({ work: 'pages', file });
-  const digest = inThread({ work: 'digest', file });
+function checkInThreads(file: string, isMapped: boolean): RunningCheck {
+  const pages = inThread({ work: 'pages', file, isMapped });
+  const digest = inThread({ work: 'digest', file, isMapped });
   const both = Promise.all([pages.result, digest.result]);
   return {
     result: both.then(([, found]) => {

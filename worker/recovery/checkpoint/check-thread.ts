@@ -3,13 +3,17 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type FailedStep, failedStep } from '../step-child.ts';
 import { checkPages, type Digest, digestOf } from './checked-copy.ts';
 
-export type ToCheck = { readonly work: 'pages' | 'digest'; readonly file: string };
+export interface ToCheck {
+  readonly work: 'pages' | 'digest';
+  readonly file: string;
+  readonly isMapped: boolean;
+}
 export type FromCheck = { readonly kind: 'done'; readonly digest: Digest | undefined } | FailedStep;
 
-function answer({ work, file }: ToCheck): FromCheck {
+function answer({ work, file, isMapped }: ToCheck): FromCheck {
   try {
     if (work === 'digest') return { kind: 'done', digest: digestOf(file) };
-    checkPages(file);
+    checkPages(file, isMapped);
     return { kind: 'done', digest: undefined };
   } catch (error) {
     return failedStep(error);

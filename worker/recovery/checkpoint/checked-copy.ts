@@ -12,9 +12,10 @@ export interface Digest {
 
 const READ_BYTES = 1_048_576;
 
-/** Nobody writes the file, and it has no WAL. Throws `database_corrupt`. */
-export function checkPages(file: string): void {
-  const database = readingAll(new Sqlite(file, { readonly: true, fileMustExist: true }));
+/** Nobody writes the file, and it has no WAL. `isMapped`: see `readingAll`. Throws `database_corrupt`. */
+export function checkPages(file: string, isMapped: boolean): void {
+  const database = new Sqlite(file, { readonly: true, fileMustExist: true });
+  if (isMapped) readingAll(database);
   try {
     const [first] = database.pragma('quick_check(1)') as readonly { readonly quick_check: string }[];
     if (first?.quick_check === 'ok') return;

@@ -42,7 +42,7 @@ export interface DatabaseCopy {
 }
 
 /** Of a copy that makes no progress; 64 MiB are synced in this time on every disk that a host can use. */
-const STILL_MS = 120_000;
+export const STILL_MS = 120_000;
 
 /**
  * Throws SvcError: `storage_unavailable` without room or after a failed write, `refused` without a WAL, `timeout`, `overloaded` if the WAL grew too

@@ -23,13 +23,16 @@ export function examineDatabase(file: string, secrets: SecretRegistry): Database
   }
 }
 
-/** As the connection sees it. Where others write, it has a read transaction open. */
-export function examine(database: Database, secrets: SecretRegistry): DatabaseFacts {
+/** As the connection sees it. Where others write, it has a read transaction open. `look` is called now and then. */
+export function examine(database: Database, secrets: SecretRegistry, look: () => void = () => {}): DatabaseFacts {
   const tables = tablesOf(database);
   const rows = Object.fromEntries(
-    tables.map((table) => [table, countOf(database, `SELECT count(*) AS n FROM "${table}"`)]),
+    tables.map((table) => {
+      look();
+      return [table, countOf(database, `SELECT count(*) AS n FROM "${table}"`)];
+    }),
   );
-  return { ...factsOf(database, new Set(tables)), rows, secretHits: secretsIn(database, tables, secrets) };
+  return { ...factsOf(database, new Set(tables)), rows, secretHits: secretsIn(database, { tables, secrets, look }) };
 }
 
 const tablesOf = (database: Database): readonly string[] =>

@@ -8,14 +8,27 @@ import type { Database } from '../../../shared/sqlite.ts';
 /** Between values: no text of ours has it, nor a variable of an environment. */
 const BETWEEN = '\u001e';
 
-export function secretsIn(database: Database, tables: readonly string[], secrets: SecretRegistry): number {
+const LOOK_EACH_ROWS = 10_000;
+
+interface Sought {
+  readonly tables: readonly string[];
+  readonly secrets: SecretRegistry;
+  /** Called each LOOK_EACH_ROWS. */
+  readonly look: () => void;
+}
+
+export function secretsIn(database: Database, { tables, secrets, look }: Sought): number {
   if (secrets.values.size === 0) return 0;
   const holdsSecret = (text: string): boolean => secrets.find(text).length > 0;
   let hits = 0;
+  let seen = 0;
   for (const table of tables) {
     const query = `SELECT ${textOf(database, table)} FROM "${table}"`;
-    for (const row of database.prepare(query).pluck().iterate() as Iterable<string | null>)
+    for (const row of database.prepare(query).pluck().iterate() as Iterable<string | null>) {
+      seen += 1;
+      if (seen % LOOK_EACH_ROWS === 0) look();
       if (row !== null && holdsSecret(row)) hits += row.split(BETWEEN).filter(holdsSecret).length;
+    }
   }
   return hits;
 }

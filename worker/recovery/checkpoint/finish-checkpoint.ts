@@ -60,7 +60,7 @@ export async function finishCheckpoint(options: FinishOptions, facts?: () => Dat
   openCopy(file).close(); // one file; a start turns the WAL on again
   await syncPath(file);
   const registry = registryOf([...options.secrets.values, options.key]);
-  const check = checkBeside(file);
+  const check = checkBeside(file, facts !== undefined); // then this is a process of its own
   try {
     const examine = facts ?? (() => examineDatabase(file, registry));
     return await finish(options, { registry, examine, check: check.result });

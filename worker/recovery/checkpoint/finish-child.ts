@@ -26,7 +26,9 @@ export type FromFinish =
 
 let source: Database;
 let secrets: readonly string[];
-let facts: () => DatabaseFacts;
+/** Undefined: the copy is examined. */
+let facts: (() => DatabaseFacts) | undefined;
+const parent = process.ppid;
 
 const tell = (message: FromFinish): Promise<void> =>
   new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
@@ -55,11 +57,16 @@ async function serve(message: ToFinish): Promise<void> {
   return tell({ kind: 'done', finished: await finishCheckpoint(message.options, facts) });
 }
 
+/** While this thread is busy it hears of no `disconnect`, and the database would stay open for nobody. */
+function endWithParent(): void {
+  if (process.ppid !== parent) throw new Error('the host has ended'); // then this process hears of it
+}
+
 const firstRead = (): unknown => source.prepare('SELECT value FROM counters LIMIT 1').get();
 
 function examined(): () => DatabaseFacts {
   try {
-    const found = examine(source, registryOf(secrets));
+    const found = examine(source, registryOf(secrets), endWithParent);
     return () => found;
   } catch (error) {
     return () => {

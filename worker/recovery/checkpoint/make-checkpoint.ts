@@ -141,8 +141,17 @@ const LEFT = /^c[1-9][0-9]{0,8}(-export)?\.part$/;
 /** What a killed make, prune, import or export left. The caller holds the lock, as each of them does. */
 export function removeLeftovers(project: string): void {
   const { checkpointsDir } = projectPaths(project);
-  for (const name of readdirSync(checkpointsDir))
-    if (LEFT.test(name)) rmSync(join(checkpointsDir, name), { recursive: true, force: true });
+  for (const name of readdirSync(checkpointsDir)) if (LEFT.test(name)) removeLeft(join(checkpointsDir, name));
+}
+
+/** A file of another user, such as one that root has exported, stops nobody. */
+function removeLeft(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EACCES' && code !== 'EPERM') throw error;
+  }
 }
 
 /** The database and a tenth. */

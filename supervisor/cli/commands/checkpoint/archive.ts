@@ -16,6 +16,7 @@ const exportIt: Command = {
   verb: 'export',
   args: '<name>',
   summary: 'Writes a checkpoint as one archive, encrypted on request; needs no host',
+  writesState: true, // the folder in which it is made lies beside the checkpoints
   options: [
     { flags: '--to <file>', description: 'File or folder; default: svc-<project>-<name>.tar.gz here' },
     { flags: '--passphrase-file <file>', description: 'Encrypts with the passphrase in this file' },

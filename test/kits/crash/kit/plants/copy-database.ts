@@ -9,6 +9,7 @@ export type {
   CopyRequest,
   DatabaseCopy,
 } from '../../../../../worker/recovery/checkpoint/copy-database.ts';
+export { STILL_MS } from '../../../../../worker/recovery/checkpoint/copy-database.ts';
 
 const LATE_MS = 100;
 
