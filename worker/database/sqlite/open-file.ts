@@ -17,6 +17,8 @@ export class OpenFile {
   inode: number | undefined;
   /** Greatest length while the file was open. */
   #bytes = 0;
+  /** Inode before the open. Undefined: there was no file. */
+  #asked: number | undefined;
   #writtenAt = 0;
   #log = { log: 0, checkpointed: 0 };
   /** An integrity check must pass before anything more is written. */
@@ -39,7 +41,13 @@ export class OpenFile {
     if (this.inode !== undefined && inode !== this.inode) throw gone(this.#file);
     if (this.inode !== undefined && bytes === 0) throw cut(this.#file);
     this.#isSuspect ||= bytes < this.#bytes;
+    this.#asked = inode;
     return bytes;
+  }
+
+  /** Throws if the file was replaced while it was opened: the connection may have the one that is not there any more. */
+  refuseReplaced(): void {
+    if (this.#asked !== undefined && this.look().inode !== this.#asked) throw gone(this.#file);
   }
 
   refuseDamaged(database: Database): void {
@@ -51,7 +59,7 @@ export class OpenFile {
   /** Call after an open. Returns the length in bytes. */
   opened(database: Database): number {
     const { inode, bytes } = this.look();
-    this.inode = inode;
+    this.inode = this.#asked ?? inode;
     this.#bytes = bytes;
     this.broughtOver(database);
     return bytes;

@@ -131,6 +131,7 @@ export class WriterCore {
       this.#lost.settled();
       if (this.#options.leavesMigrations === true && isBehind(database)) throw new MigrationDue();
       migrate(database, this.#now());
+      this.#there.refuseReplaced();
       this.#group = new GroupCommit(database, () => this.#beforeCommit());
     } catch (error) {
       this.#abandon(database, error);
