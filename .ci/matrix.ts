@@ -78,9 +78,18 @@ chmodSync(work, 0o755); // some tests run as another user
 const endsAt = performance.now() + Number(values.seconds) * SECOND_MS;
 try {
   if (values.install === undefined) testAll();
-  else for (const version of versions) install(version, Number(values.seconds) * SECOND_MS);
+  else installAll(Number(values.seconds) * SECOND_MS);
 } finally {
   if (kept === undefined) rmSync(work, { recursive: true, force: true });
+}
+
+function installAll(limitMs: number): void {
+  for (const version of versions) {
+    const failed = install(version, limitMs);
+    if (failed === undefined) continue;
+    console.error(`Node ${version} is not installed: ${failed}`);
+    process.exitCode = 1;
+  }
 }
 
 function testAll(): void {

@@ -1,6 +1,6 @@
 // A checkpoint of a stopped host: whole and of one moment, or not there.
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import {
@@ -28,8 +28,10 @@ import { lockWriter } from '../../../worker/database/writer-lock.ts';
 import { lockRecovery } from '../../../worker/recovery/checkpoint/lock.ts';
 import { makeRunning } from '../../../worker/recovery/checkpoint/make-running.ts';
 import { makeStopped } from '../../../worker/recovery/checkpoint/make-stopped.ts';
+import { gitIn } from '../../support/git-repository.ts';
 import { copyHost } from '../../support/recovery/copy-host.ts';
 import { stoppedProject } from '../../support/recovery/stopped-project.ts';
+import { temporaryProject } from '../../support/temporary-project.ts';
 import { until } from '../../support/until.ts';
 import { withFile } from '../../support/workroom/room.ts';
 
@@ -124,11 +126,7 @@ describe('a checkpoint of a stopped host', () => {
 
   it('takes the code that git tracks, with the commit and whether it was changed', async (t) => {
     const project = stoppedProject(t);
-    const git = (...args: string[]): string =>
-      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], {
-        cwd: project.path,
-        encoding: 'utf8',
-      });
+    const git = gitIn(project.path, temporaryProject(t, { config: null }).path);
     git('init', '-q');
     project.write('.gitignore', '.svc\ndata\n.env\nsvc.config.yml\n');
     git('add', '-A');
@@ -137,7 +135,7 @@ describe('a checkpoint of a stopped host', () => {
 
     const manifest = readManifest(checkpointFolder(project.path, await project.make()));
 
-    assert.deepEqual(manifest.commit, { id: git('rev-parse', 'HEAD').trim(), dirty: true });
+    assert.deepEqual(manifest.commit, { id: git('rev-parse', 'HEAD'), dirty: true });
     assert.deepEqual(
       manifest.parts.map(({ path }) => path).filter((path) => path.startsWith('project/')),
       [

@@ -89,12 +89,15 @@ describe('a checkpoint of a running host', () => {
       },
       otherReader: () => (done.push('asked'), ended),
     });
+    const settled = copy.then(() => done.push('settled'));
     await until(() => done.length > 0, { what: 'the end of the copying' });
+    await new Promise((resolve) => setTimeout(resolve, 100)); // for what does not wait
     const before = [...done];
     end();
-    await copy;
+    await settled;
 
     assert.deepEqual(before, ['asked']);
     assert.deepEqual(done.slice(0, 2), ['asked', 'released']);
+    assert.equal(done.at(-1), 'settled');
   });
 });

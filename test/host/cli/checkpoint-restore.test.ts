@@ -13,9 +13,10 @@ import { capturedContext } from '../../support/commands/cli-context.ts';
 import { controlStandIn, standInAt } from '../../support/commands/control-stand-in.ts';
 import { type StoppedProject, stoppedProject } from '../../support/recovery/stopped-project.ts';
 
+const from = process.cwd();
+
 async function restoreOf(t: TestContext) {
-  const folder = process.cwd(); // the command leaves it for that of the project, which goes
-  t.after(() => process.chdir(folder));
+  t.after(() => process.chdir(from)); // the command goes to the folder of the project
   const project: StoppedProject = stoppedProject(t);
   await project.make();
   const run = async (args: readonly string[], options: Record<string, unknown> = {}) => {

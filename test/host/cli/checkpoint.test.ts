@@ -11,7 +11,10 @@ import { checkpointText } from '../../../supervisor/cli/output/checkpoint-text.t
 import { capturedContext } from '../../support/commands/cli-context.ts';
 import { type StoppedProject, stoppedProject } from '../../support/recovery/stopped-project.ts';
 
+const from = process.cwd();
+
 function commandsOf(t: TestContext) {
+  t.after(() => process.chdir(from)); // the commands go to the folder of the project
   const project: StoppedProject = stoppedProject(t);
   const run = async (verb: string, args: readonly string[] = [], options: Record<string, unknown> = {}) => {
     const command = [...create, ...read].find((known) => known.verb === verb);

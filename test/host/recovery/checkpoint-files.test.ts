@@ -1,6 +1,5 @@
 // Files of a checkpoint and of the project beside it: too much code, stored files, prints of secrets, hashes alone, what differs now.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +14,7 @@ import { LARGEST_CODE_BYTES } from '../../../worker/recovery/checkpoint/project-
 import { readRestorePlan } from '../../../worker/recovery/restore/restore.ts';
 import { verifyCheckpoint } from '../../../worker/task.ts';
 import { smallDisk, smallDiskMissing } from '../../support/disk/small-disk.ts';
+import { gitIn } from '../../support/git-repository.ts';
 import { type StoppedProject, stoppedProject } from '../../support/recovery/stopped-project.ts';
 import { partFile, rehash, workroomWithCheckpoint } from '../../support/recovery/workroom-state.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
@@ -44,11 +44,7 @@ describe('a checkpoint of more than 64 MiB of code', () => {
 
   it('holds its commit in place of the code, and says so', async (t) => {
     const project = stoppedProject(t);
-    const git = (...args: string[]): string =>
-      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], {
-        cwd: project.path,
-        encoding: 'utf8',
-      }).trim();
+    const git = gitIn(project.path, temporaryProject(t, { config: null }).path);
     project.write('.gitignore', '.svc\ndata\n.env\n');
     project.write('model.bin', '');
     git('init', '-q');
@@ -170,10 +166,7 @@ describe('the plan of a restore', () => {
     const changed = project.read('svc.config.yml').replace('info', 'debug').replace('bodyDays: 7', 'bodyDays: 9');
     project.write('svc.config.yml', `${changed}outbox: { days: 5 }\n`);
     const outside = planOf(project);
-    const git = (...args: string[]): string =>
-      execFileSync('git', ['-C', project.path, '-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], {
-        encoding: 'utf8',
-      }).trim();
+    const git = gitIn(project.path, temporaryProject(t, { config: null }).path);
     git('init', '-q');
     git('add', 'package.json');
     git('commit', '-qm', 'first');

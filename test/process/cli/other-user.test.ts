@@ -1,6 +1,7 @@
 // Root on the project of another user: no command leaves a file that the host of that user could not use.
 import assert from 'node:assert/strict';
-import { chownSync, lchownSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, lchownSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { writeRelease } from '../../../shared/recovery/release-record.ts';
@@ -10,7 +11,20 @@ import { stoppedProject } from '../../support/recovery/stopped-project.ts';
 import { svc } from '../../support/svc-command.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
-const skip = process.getuid?.() === 0 ? false : 'only root can write into the folders of others';
+const skip = process.getuid?.() === 0 ? giveMissing() : 'only root can write into the folders of others';
+
+/** Root of a user namespace may have no such user to give a file to. */
+function giveMissing(): string | false {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-given-'));
+  try {
+    chownSync(folder, OTHER_USER, OTHER_USER);
+    return false;
+  } catch (error) {
+    return `no file can be given to user ${OTHER_USER}: ${(error as Error).message}`;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 const entriesOf = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
@@ -66,18 +80,19 @@ describe('a command of root in the project of another user', { skip, concurrency
     writeRelease(project.path, releaseRecord({ steps, begunAt: Date.now() - 3_600_000 }));
     give(project.path);
 
-    for (const words of [
-      ['ingress', 'status'],
-      ['inbox', 'list'],
-      ['checkpoint', 'list'],
-      ['release', 'status'],
-      ['release', 'history'],
-      ['jobs', 'list'],
-      ['runtime', 'status'],
-      ['doctor', '--only', 'state.folder,database.integrity,database.schema'],
-    ])
-      await svc([...words, '--project', project.path]);
-
+    for (const [expected, ...words] of [
+      [1, 'ingress', 'status'], // would open the state as its host does: refused
+      [0, 'inbox', 'list'],
+      [0, 'checkpoint', 'list'],
+      [0, 'release', 'status'],
+      [0, 'release', 'history'],
+      [1, 'jobs', 'list'], // its file of jobs has a fault
+      [3, 'runtime', 'status'], // nothing runs
+      [1, 'doctor', '--only', 'state.folder,database.integrity,database.schema'], // the folder is of another user
+    ] as const) {
+      const { code, stderr } = await svc([...words, '--project', project.path]);
+      assert.equal(code, expected, `${words.join(' ')}: ${stderr}`);
+    }
     assert.deepEqual(ofRoot(project.path), []);
   });
 

@@ -114,7 +114,7 @@ describe('an end that status tells', () => {
   it('is of the worker that it names, with code or signal and for how long that had lived', async (t) => {
     const run = supervise(t, 'healthy');
     const first = await run.state('running');
-    await heartbeats(run, 20);
+    await heartbeats(run, 100); // some seconds, so that the least of its life says something
 
     const killedAt = Date.now();
     kill(first);

@@ -51,7 +51,7 @@ it('a project below the root of its repository is released, released again and r
   const { project, url, git, commits } = shop;
   const c = commitC(shop);
   const cameWithB = join(project.path, 'came-with-b.txt');
-  await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
+  await done(shop, 'runtime', 'start', '--daemon', '--timeout', '120');
 
   await done(shop, 'release', 'begin', '--to', commits.b);
   await done(shop, 'release', 'check');

@@ -125,7 +125,7 @@ describe('a release whose schema breaks', { timeout: 900_000 }, () => {
   it('misbehaves in its window and is rolled back: nothing acknowledged is lost, nothing is handled twice', async (t) => {
     const shop = await releasedProject(t, { b: plugin('B', '', MISBEHAVES), breaksSchema: true });
     const { commits, project, url } = shop;
-    await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
+    await done(shop, 'runtime', 'start', '--daemon', '--timeout', '120');
     const client = following(shop);
     const flow = delivering(shop);
     await flow.more(SOME);

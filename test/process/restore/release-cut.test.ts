@@ -37,7 +37,7 @@ it('an exchange that was cut is finished by a start of the host, and by the step
   /** The project has no svc while its code is away. */
   const svcIn = (tree: string, ...args: readonly string[]) =>
     startProgram(join(treeOf(shop, tree), 'node_modules/svc/dist/cli.js'), args, { cwd: project.path }).ended;
-  await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
+  await done(shop, 'runtime', 'start', '--daemon', '--timeout', '120');
   await done(shop, 'release', 'begin', '--to', commits.b);
   await done(shop, 'release', 'check');
   await done(shop, 'runtime', 'stop');
@@ -45,7 +45,7 @@ it('an exchange that was cut is finished by a start of the host, and by the step
 
   const observe = await svcIn('previous', 'release', 'observe');
   const status = await svcIn('previous', 'release', 'status');
-  const daemon = await svcIn('previous', 'runtime', 'start', '--daemon', '--timeout', '60');
+  const daemon = await svcIn('previous', 'runtime', 'start', '--daemon', '--timeout', '120');
   await untilReady(url);
   const version = project.read('book.mjs');
   await done(shop, 'release', 'start');

@@ -50,7 +50,7 @@ it('no secret is in the record of a release, nor in what a release says and show
     return stdout + stderr;
   };
 
-  await run(0, 'runtime', 'start', '--daemon', '--timeout', '60');
+  await run(0, 'runtime', 'start', '--daemon', '--timeout', '120');
   await run(0, 'release', 'begin', '--to', commits.b);
   await run(0, 'release', 'check', '--json');
   const taken = await run(1, 'release', 'start');

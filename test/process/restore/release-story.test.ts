@@ -33,7 +33,7 @@ describe('a release', { timeout: 900_000 }, () => {
     const shop = await releasedProject(t, { b: plugin('B') });
     const { svc: _, project, url, commits, git } = shop;
     project.write('notes.txt', 'of an operator'); // git does not track it
-    await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
+    await done(shop, 'runtime', 'start', '--daemon', '--timeout', '120');
     assert.equal(await shop.deliver('m1'), 200);
     await until(() => handled(shop).length === 1, { what: 'the first message' });
 
@@ -105,16 +105,18 @@ describe('a release', { timeout: 900_000 }, () => {
 
   it('leaves a version that does not get ready where it shall stay, else takes it back by itself, and loses nothing', async (t) => {
     const broken = plugin('B', "if (process.argv.every((word) => word !== '--once')) throw new Error('not today');");
-    const shop = await releasedProject(t, { b: broken });
+    const shop = await releasedProject(t, { b: broken, readySeconds: 60 });
     const { project, url, commits, git } = shop;
-    await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
+    await done(shop, 'runtime', 'start', '--daemon', '--timeout', '120');
     await done(shop, 'release', 'begin', '--to', commits.b);
     await done(shop, 'release', 'check');
     await putJob(shop, 'tea');
 
     const stays = await shop.svc('release', 'start', '--stay');
     assert.equal(stays.code, 1);
-    assert.match(stays.stderr, /the new version did not get ready: .*not today/);
+    assert.match(stays.stderr, /the new version did not get ready: /);
+    // A slow machine may still be loading it when the time is up.
+    await until(() => project.read('.svc/runtime.log').includes('not today'), { what: 'the reason' });
     assert.match(stays.stderr, /svc release start tries again, svc release rollback goes back/);
     assert.equal(record(shop)?.state, 'checked');
     assert.match(project.read('book.mjs'), /'B '/);
@@ -137,7 +139,7 @@ describe('a release', { timeout: 900_000 }, () => {
   it('leaves the project whole where the exchange is refused, and the pause of an operator as it was', async (t) => {
     const shop = await releasedProject(t, { b: plugin('B') });
     const { commits, project } = shop;
-    await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
+    await done(shop, 'runtime', 'start', '--daemon', '--timeout', '120');
     await done(shop, 'ingress', 'pause', '--mode', 'reject', '--reason', 'disk swap');
     shop.git('checkout', '-q', commits.b); // the host runs A
     const other = await shop.svc('release', 'begin', '--to', commits.b);
@@ -162,7 +164,7 @@ describe('a release', { timeout: 900_000 }, () => {
   it('refuses older code alone, a second release, and a tree whose check fails', async (t) => {
     const shop = await releasedProject(t, { b: plugin('B', "throw new Error('never');") });
     const { commits, project } = shop;
-    await done(shop, 'runtime', 'start', '--daemon', '--timeout', '60');
+    await done(shop, 'runtime', 'start', '--daemon', '--timeout', '120');
     await done(shop, 'release', 'begin', '--to', commits.b);
     const second = await shop.svc('release', 'begin', '--to', commits.b);
     const failed = await shop.svc('release', 'check');

@@ -80,11 +80,13 @@ export interface ReleasedOptions {
   readonly secrets?: Readonly<Record<string, string>>;
   /** The project lies in a folder of its repository, beside `other/`. */
   readonly isBelowRoot?: boolean;
+  /** Less than the default where a version shall not get ready: it is waited for so long. */
+  readonly readySeconds?: number;
 }
 
 export async function releasedProject(
   t: Cleanup,
-  { b, breaksSchema = false, scripts = {}, secrets = {}, isBelowRoot = false }: ReleasedOptions,
+  { b, breaksSchema = false, scripts = {}, secrets = {}, isBelowRoot = false, readySeconds = 300 }: ReleasedOptions,
 ): Promise<ReleasedProject> {
   const root = isBelowRoot ? mkdtempSync(join(tmpdir(), 'svc-repository-')) : undefined;
   const { url, ...project } = await portProject(t, {
@@ -94,7 +96,7 @@ export async function releasedProject(
         webhook: { endpoints: [{ id: 'shop', secrets: ['${SHOP_SECRET}'] }] },
         book: { use: './book.mjs' },
       },
-      release: { readySeconds: 60 },
+      release: { readySeconds },
     },
     env: { SHOP_SECRET: SECRET, ...secrets },
     ...(root === undefined ? {} : { prefix: join(basename(root), 'shop-') }),
