@@ -29,7 +29,8 @@ export interface SystemdOptions {
 
 const SYSTEM_UNITS = '/etc/systemd/system';
 const LINGERING = '/var/lib/systemd/linger';
-const LAST_LINES = 5;
+/** systemd adds up to six lines of its own behind what the host said. */
+const LAST_LINES = 12;
 
 /** Folder of the user's units; undefined for a user without a home folder. */
 export function userUnits(env: Environment): string | undefined {
