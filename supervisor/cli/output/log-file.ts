@@ -6,6 +6,8 @@
 //   LOG-FILE-4  Lines that were rotated away or truncated before they were read are reported by `hasGap`.
 //   LOG-FILE-5  Files may be renamed by one number, oldest first, during a read. They are opened from the newest to the oldest.
 //               One missing name is skipped, since a rotation leaves one free for a moment. A file met twice is read once.
+//   LOG-FILE-6  A worker writes to the former file until it has reopened the log. So the current file is read up to the length that it had before the
+//               former one was read to its end: no line comes before one that was written earlier.
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { linesBackwards, readPiece } from '../../../shared/log/log-tail.ts';
 
@@ -79,12 +81,11 @@ export class LogFile implements LineSource {
   }
 
   *next(): Generator<readonly string[]> {
-    if (this.#former !== undefined) yield* grown(this.#former);
     const named = statSync(this.#path, { throwIfNoEntry: false });
-    if (named === undefined) return yield* this.#grownPresent();
+    if (named === undefined) return yield* this.#grownBoth();
     if (this.#present === undefined) this.#present = open(this.#path);
     else if (named.ino !== this.#present.inode) yield* this.#change(this.#present.inode);
-    yield* this.#grownPresent();
+    yield* this.#grownBoth();
   }
 
   hasGap(): boolean {
@@ -95,7 +96,7 @@ export class LogFile implements LineSource {
 
   /** Reads the former current file to its end, then newer rotated files, then the current one. */
   *#change(inode: number): Generator<readonly string[]> {
-    yield* this.#grownPresent();
+    yield* this.#grownBoth();
     const present = open(this.#path);
     const rotated = openRotated(this.#path, present?.inode);
     const seen = rotated.findIndex((file) => file.inode === inode);
@@ -103,7 +104,7 @@ export class LogFile implements LineSource {
     else rotated.splice(seen).forEach(close);
     for (const file of rotated.toReversed()) {
       this.#take(file);
-      yield* this.#grownPresent();
+      yield* this.#grownBoth();
     }
     this.#take(present);
   }
@@ -115,10 +116,17 @@ export class LogFile implements LineSource {
     this.#present = file;
   }
 
-  *#grownPresent(): Generator<readonly string[]> {
+  /** LOG-FILE-6. */
+  *#grownBoth(): Generator<readonly string[]> {
+    const to = this.#present === undefined ? 0 : fstatSync(this.#present.descriptor).size;
+    if (this.#former !== undefined) yield* grown(this.#former);
+    yield* this.#grownPresent(to);
+  }
+
+  *#grownPresent(to?: number): Generator<readonly string[]> {
     if (this.#present === undefined) return;
     if (fstatSync(this.#present.descriptor).size < this.#present.offset) this.#hasGap = true;
-    yield* grown(this.#present);
+    yield* grown(this.#present, to);
   }
 }
 
@@ -146,10 +154,11 @@ function open(path: string): OpenFile | undefined {
   }
 }
 
-/** Whole lines after the offset, which advances. A file that became shorter is read from its start. */
-function* grown(file: OpenFile): Generator<readonly string[]> {
-  const { size } = fstatSync(file.descriptor);
-  if (size < file.offset) file.offset = 0;
+/** Whole lines after the offset, which advances, up to `to`. A file that became shorter is read from its start. */
+function* grown(file: OpenFile, to?: number): Generator<readonly string[]> {
+  const { size: length } = fstatSync(file.descriptor);
+  if (length < file.offset) file.offset = 0;
+  const size = Math.min(length, to ?? length);
   let half: Buffer = Buffer.alloc(0);
   for (let at = file.offset; at < size; ) {
     const piece = readPiece(file.descriptor, at, Math.min(size, at + BATCH_BYTES));

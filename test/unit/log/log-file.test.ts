@@ -47,6 +47,25 @@ describe('a log file that is read', () => {
     assert.deepEqual(seen, [['1', '2', '3'], ['4', '5'], ['6', 'late', '7'], ['later'], []]);
   });
 
+  it('gives no line before one that was written earlier, though a worker goes on in the former file (LOG-FILE-6)', (t) => {
+    const { path, log, last, next, rotate } = logOf(t, { '': '1\n' });
+    last(100);
+    appendFileSync(path, '2\n');
+    rotate('', '.1');
+    writeFileSync(path, '');
+    const seen: string[] = [];
+    for (const lines of log.next()) {
+      if (seen.length === 0) {
+        appendFileSync(`${path}.1`, '3\n'); // the worker has not reopened the log yet
+        appendFileSync(path, '4\n'); // now it has
+      }
+      seen.push(...lines);
+    }
+    seen.push(...next());
+
+    assert.deepEqual(seen, ['2', '3', '4']);
+  });
+
   it('reads all that came and went between two looks, and says when some may be gone (LOG-FILE-1, LOG-FILE-4)', (t) => {
     const { path, log, last, next, rotate } = logOf(t, { '': '1\n' });
     last(100);
