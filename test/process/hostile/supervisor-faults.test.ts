@@ -2,7 +2,7 @@
 // `restart` and `stop` end whatever the fault is, and once it is gone the host is ready by itself.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -92,21 +92,19 @@ const removed = (name: string): Fault => ({
 
 /** The folder is mounted over itself, for reading alone: EROFS, as on a disk that has failed. */
 const READ_ONLY: Pick<Fault, 'begin' | 'end'> = {
-  begin: ({ project: { paths } }) => {
-    run('mount', '--bind', paths.stateDir, paths.stateDir);
-    remountReadOnly(paths.stateDir);
-  },
+  begin: ({ project: { paths } }) => mountReadOnly(paths.stateDir),
   end: ({ project: { paths } }) => run('umount', '-l', paths.stateDir),
 };
 
-/** The kernel refuses it while anybody has a file there open for writing, which the host does for moments. */
-function remountReadOnly(folder: string): void {
-  for (let tries = 1; ; tries += 1)
-    try {
-      return run('mount', '-o', 'remount,bind,ro', folder);
-    } catch (error) {
-      if (tries === 100) throw error;
-    }
+/** Over itself. Made elsewhere first: the kernel makes no mount read-only in which a host has opened a file for writing. */
+function mountReadOnly(folder: string): void {
+  const elsewhere = `${folder}-elsewhere`;
+  mkdirSync(elsewhere);
+  run('mount', '--bind', folder, elsewhere);
+  run('mount', '-o', 'remount,bind,ro', elsewhere);
+  run('mount', '--bind', elsewhere, folder);
+  run('umount', elsewhere);
+  rmdirSync(elsewhere);
 }
 
 const onSmallDisk =
