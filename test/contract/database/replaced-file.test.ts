@@ -1,8 +1,9 @@
 // The database file is replaced at the moment at which the writer opens it: the connection has a file that is not at the path any more (WRITER-1).
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, renameSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { it } from 'node:test';
+import { openWritable } from '../../../worker/database/sqlite/connection.ts';
 import { WriterCore } from '../../../worker/database/sqlite/writer-core.ts';
 import { temporaryProject } from '../../support/temporary-project.ts';
 
@@ -31,4 +32,15 @@ it('a file that is replaced while it is opened is not written, and the one that 
   assert.throws(() => writer.run([PUT]), { code: 'storage_unavailable', message: /removed or replaced|not the file/ });
   renameSync(aside, file);
   assert.equal(writer.run([PUT]).answers.length, 1);
+});
+
+it('a file that is taken away before it is opened is not made anew, and the log beside it stays', (t) => {
+  const file = join(temporaryProject(t).path, '.svc', 'data.sqlite');
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}-wal`, 'what only the log has');
+
+  assert.throws(() => openWritable(file, undefined, { isKnown: true }));
+
+  assert.equal(existsSync(file), false);
+  assert.equal(readFileSync(`${file}-wal`, 'utf8'), 'what only the log has');
 });

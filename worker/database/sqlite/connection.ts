@@ -24,10 +24,17 @@ const LONGEST_EMPTY_LOG_BYTES = 64 * 1_048_576;
 /** SHA-256 of a text in lower-case hex, for statements that continue a hash chain. PostgreSQL has a function of its own. */
 const sha256 = (text: unknown): string => hash('sha256', String(text), 'hex');
 
-/** The writing connection: WAL, synced at each commit, foreign keys and triggers enforced. `content` is that of a database in memory. */
-export function openWritable(file: string, busyMs = WRITER_BUSY_MS, content?: Buffer): Database {
+/**
+ * The writing connection: WAL, synced at each commit, foreign keys and triggers enforced. `content` is that of a database in memory. `isKnown`: the file
+ * was there a moment ago. It is not made anew: SQLite would remove the WAL beside an empty file, with what only the WAL has.
+ */
+export function openWritable(
+  file: string,
+  busyMs = WRITER_BUSY_MS,
+  { content, isKnown = false }: { readonly content?: Buffer | undefined; readonly isKnown?: boolean } = {},
+): Database {
   refuseLostHistory(file);
-  const database = new Sqlite(content ?? file, { timeout: busyMs });
+  const database = new Sqlite(content ?? file, { timeout: busyMs, fileMustExist: isKnown && content === undefined });
   try {
     database.pragma(`page_size = ${PAGE_BYTES}`); // only for a new database
     database.pragma('journal_mode = WAL');

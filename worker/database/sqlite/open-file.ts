@@ -45,6 +45,11 @@ export class OpenFile {
     return bytes;
   }
 
+  /** There was such a file when it was asked for. */
+  get isKnown(): boolean {
+    return this.#asked !== undefined && this.#asked !== 0;
+  }
+
   /** Throws if the file was replaced while it was opened: the connection may have the one that is not there any more. */
   refuseReplaced(): void {
     if (this.#asked !== undefined && this.look().inode !== this.#asked) throw gone(this.#file);

@@ -160,7 +160,7 @@ export class WriterCore {
     try {
       if (this.#there.inode === undefined && !settleLeft(file) && (this.#lost.any || isLostNoted(file)))
         throw unsettled(file);
-      return openWritable(file, undefined, this.#options.content);
+      return openWritable(file, undefined, { content: this.#options.content, isKnown: this.#there.isKnown });
     } catch (error) {
       this.#lost.note(error);
       throw explain(file, error);
