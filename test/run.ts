@@ -1,4 +1,4 @@
-// Runs test files by suite, four processes at a time, and ends with node:test's closing lines. The files are bundled first
+// Runs test files by suite, three processes at a time, and ends with node:test's closing lines. The files are bundled first
 // (.ci/build/tests.ts) and run by plain Node. A file has a process of its own, but those of the suites that ask little of
 // one share it: to start and load takes longer than most of them.
 //
@@ -78,8 +78,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     summary: { type: 'string' },
-    // Of two cores: many files wait for processes, and two others work meanwhile.
-    concurrency: { type: 'string', default: '4' },
+    // Of two cores: many files wait for processes, and another one works meanwhile.
+    concurrency: { type: 'string', default: '3' },
     timeout: { type: 'string', default: '10' },
   },
 });
