@@ -79,4 +79,14 @@ describe('bodies that come in pieces', () => {
     assert.equal(mine.take(MIB), false);
     assert.deepEqual(ended, []);
   });
+
+  it('that are closed take nothing more: nobody would release it', () => {
+    const { open } = bodies();
+    const gone = open('gone');
+    assert.ok(gone.take(40 * MIB));
+    gone.close();
+
+    assert.equal(gone.take(1), false);
+    assert.equal(open('next').take(64 * MIB), true);
+  });
 });

@@ -35,6 +35,7 @@ export async function readBody(
     const open = (): HeldBody => {
       const body = held.open(address, () => refuse(tooSlow()));
       response.once('close', body.close); // the bytes stay in memory until the request is answered
+      if (response.destroyed) body.close(); // it emits no more
       return body;
     };
     const onData = (chunk: Buffer): void => {

@@ -14,7 +14,7 @@ const PACE_BYTES = 5 * 1024;
 const PACE_MS = 5_000;
 
 export interface HeldBody {
-  /** Reserves bytes for the body. False if there is no room. */
+  /** Reserves bytes for the body. False if there is no room, and once the body is closed. */
   take(bytes: number): boolean;
   /** The body is complete and no longer makes room for others. */
   whole(): void;
@@ -52,8 +52,10 @@ export class HeldBodies {
     const coming: Coming = { client: clientOf(address), end, bytes: 0, recent: 0, pacedAt: this.#now() };
     this.#coming.add(coming);
     if (this.#coming.size > MOST_BODIES) this.#endFirst(() => true); // too many at once: the oldest ends
+    let isClosed = false;
     return {
       take: (bytes) => {
+        if (isClosed) return false; // nobody would release them
         if (coming.bytes + bytes > FREE_BYTES && !this.#hasRoom(coming.client, bytes)) return false;
         coming.bytes += bytes;
         this.#keepPace(coming, bytes);
@@ -62,6 +64,7 @@ export class HeldBodies {
       },
       whole: () => void this.#coming.delete(coming),
       close: () => {
+        isClosed = true;
         this.#coming.delete(coming);
         this.#count(coming.client, -coming.bytes);
         coming.bytes = 0;

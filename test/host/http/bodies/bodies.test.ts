@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { startHttp } from '../../../support/http/http-server.ts';
+import { type ServerUnderTest, startHttp } from '../../../support/http/http-server.ts';
 import { sendRaw } from '../../../support/http/raw-http.ts';
 import { until } from '../../../support/until.ts';
 
@@ -11,20 +11,23 @@ const MIB = 1024 * 1024;
 const CHUNK = Buffer.alloc(MIB, 'x');
 const headOf = (bytes: number): string => `POST /webhooks/a HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`;
 
-/** Sends all of a body but its last MiB, or what the other side takes of it. */
-async function begin(context: TestContext, port: number, mib: number): Promise<{ socket: Socket; answer: string }> {
+/** Sends all of a body but its last MiB. The server holds that much of it then: bytes on their way could still be refused. */
+async function begin(context: TestContext, { http, port }: ServerUnderTest, mib: number) {
+  const accepted = once(http.server, 'connection') as Promise<[Socket]>;
   const socket = connect(port, '127.0.0.1').on('error', () => {}); // its end may be a reset
   context.after(() => socket.destroy());
-  const of = { socket, answer: '' };
-  socket
-    .on('error', () => {})
-    .on('data', (chunk: Buffer) => {
-      of.answer += chunk.toString();
-    });
+  const begun = { socket, answer: '' };
+  socket.on('data', (chunk: Buffer) => {
+    begun.answer += chunk.toString();
+  });
+  const [taken] = await accepted;
   socket.write(headOf(mib * MIB));
-  for (let n = 1; n < mib && !socket.destroyed && of.answer === ''; n += 1)
-    await new Promise((resolve) => socket.write(CHUNK, resolve));
-  return of;
+  for (let n = 1; n < mib; n += 1) socket.write(CHUNK);
+  while (taken.bytesRead < (mib - 1) * MIB) {
+    assert.equal(begun.answer, '');
+    await new Promise((resolve) => setTimeout(resolve, 10)); // `until` would never end: its clock stands still
+  }
+  return begun;
 }
 
 /** The whole answer, once the server has ended the connection: then it has let the bytes of the body go. */
@@ -42,7 +45,8 @@ async function sendAlone(port: number, bytes: number): Promise<string> {
 
 describe('bodies under way', () => {
   it('are bounded for one client together, but for small ones, and there is room again when they are gone', async (context) => {
-    const { host, port } = await startHttp(context);
+    const server = await startHttp(context);
+    const { host, port } = server;
     // A slow body makes room for others: on a busy machine each of them is slow by the real clock.
     const clock = context.mock.method(performance, 'now', () => 1_000);
     const got: number[] = [];
@@ -51,7 +55,7 @@ describe('bodies under way', () => {
       got.push(body.length);
       return { status: 200 };
     };
-    const begun = [await begin(context, port, 25), await begin(context, port, 25)];
+    const [first, second] = [await begin(context, server, 25), await begin(context, server, 25)];
     const chunked = `POST /webhooks/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`;
     const flood = `${MIB.toString(16)}\r\n${'x'.repeat(MIB)}\r\n`;
     const refused = await sendRaw(port, headOf(20 * MIB));
@@ -60,16 +64,17 @@ describe('bodies under way', () => {
     // The bytes of the one that was refused last are let go a moment after its answer.
     let alone = '';
     // `until` would never end: its clock stands still.
-    for (let n = 0; n < 1_000 && !alone.startsWith('HTTP/1.1 200 '); n += 1) {
+    for (let n = 0; n < 3_000 && !alone.startsWith('HTTP/1.1 200 '); n += 1) {
       await new Promise((resolve) => setTimeout(resolve, 10));
       alone = await sendAlone(port, 4 * MIB);
     }
+    assert.deepEqual([first.answer, second.answer], ['', ''], 'what came before is held');
     assert.match(alone, /^HTTP\/1\.1 200 /, 'room for what is left');
-    begun[0]?.socket.write(CHUNK);
-    if (begun[0] !== undefined && begun[0].answer === '') await once(begun[0].socket, 'data');
+    first.socket.write(CHUNK);
+    if (first.answer === '') await once(first.socket, 'data');
     clock.mock.restore();
-    begun[0]?.socket.destroy();
-    begun[1]?.socket.destroy();
+    first.socket.destroy();
+    second.socket.destroy();
     // The server may not have seen yet that both are gone: then it refuses, and an end of the connection may come before that is read.
     const large = Buffer.concat([Buffer.from(headOf(20 * MIB)), Buffer.alloc(20 * MIB)]);
     const sent = async () => [await sendRaw(port, large)].find(({ status }) => status === 200);
@@ -79,7 +84,7 @@ describe('bodies under way', () => {
     assert.match(refused.body, /"code":"overloaded"/);
     assert.equal(streamed.status, 503);
     assert.equal(small.status, 200);
-    assert.match(begun[0]?.answer ?? '', /^HTTP\/1\.1 200 /);
+    assert.match(first.answer, /^HTTP\/1\.1 200 /);
     assert.equal(later.status, 200);
     assert.deepEqual(got, [2, 4 * MIB, 25 * MIB, 20 * MIB]);
   });
