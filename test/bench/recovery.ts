@@ -41,7 +41,10 @@ export async function benchRecovery(report: Report, { mb }: { readonly mb: numbe
       await during(host, async () => ms.bare.push(await copyAndSync(host.file)));
       await during(host, async () => ms.copied.push(await copy(host, join(copies, 'copied.sqlite'))));
       rmSync(join(copies, 'copied.sqlite'));
-      waits.made.push(...(await during(host, async () => ms.made.push(await make(host)))));
+      let made: Making | undefined;
+      waits.made.push(...(await during(host, async () => (made = await make(host)))));
+      ms.made.push(made?.ms ?? Number.NaN);
+      rmSync(made?.folder ?? '', { recursive: true }); // not before: it holds up this process, which is that of the writer and of the load
       waits.afterwards.push(...(await during(host, () => seconds(QUIET_SECONDS))));
     }
     const { without, made: whileMade, afterwards } = waits;
@@ -156,8 +159,14 @@ async function copy(host: CopyHost, target: string): Promise<number> {
   return performance.now() - startedAt;
 }
 
+interface Making {
+  readonly ms: number;
+  /** Of the checkpoint. */
+  readonly folder: string;
+}
+
 /** The whole checkpoint, from the hold until it stands in its folder; the start of its processes is left out, as in `copy`. */
-async function make({ file, folder, host }: CopyHost): Promise<number> {
+async function make({ file, folder, host }: CopyHost): Promise<Making> {
   let startedAt = 0;
   const { manifest } = await makeRunning({
     project: dirname(folder),
@@ -179,9 +188,7 @@ async function make({ file, folder, host }: CopyHost): Promise<number> {
     maxLogBytes: MAX_LOG_BYTES,
     signal: new AbortController().signal,
   });
-  const ms = performance.now() - startedAt;
-  rmSync(checkpointFolder(dirname(folder), manifest.name), { recursive: true });
-  return ms;
+  return { ms: performance.now() - startedAt, folder: checkpointFolder(dirname(folder), manifest.name) };
 }
 
 interface Hold {

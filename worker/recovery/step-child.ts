@@ -29,6 +29,18 @@ export const errorOf = ({ code, message, hint, details }: FailedStep): SvcError 
     ...(hint === undefined ? {} : { hint }),
   });
 
+/** Of a process that reads the database. `what` as in "the process that copies". */
+export const diedOf =
+  (what: string) =>
+  (how: string): SvcError =>
+    how.startsWith('SIGBUS') // a page that the disk cannot read ends a process that maps the file
+      ? new SvcError('storage_unavailable', 'the disk could not read a page of the database, or of its copy', {
+          hint: 'check the disk (dmesg); `svc doctor` checks the database',
+        })
+      : new SvcError('internal', `the process ${what} ended: ${how}`, {
+          hint: 'nothing is harmed: make it again, and look for what ends processes (memory, dmesg)',
+        });
+
 export interface StepChildOptions<Answer extends { readonly kind: string }> {
   /** Its program. */
   readonly entry: URL;

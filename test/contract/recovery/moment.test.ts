@@ -65,12 +65,15 @@ function stoppedCopy(host: CopyHost, maxBytes = 1024 * MIB) {
   return { target, copy, begun, pid: () => pid, position: () => position[0] as number };
 }
 
-/** Of the WAL, in frames: all, and those that a checkpoint has copied. */
-function logOf({ file }: CopyHost): { readonly log: number; readonly checkpointed: number } {
-  const database = new Sqlite(file, { readonly: true });
+/** Of the WAL, in frames: all, and those that a checkpoint has copied. `mode`: what another program asks of it. */
+function logOf(
+  { file }: CopyHost,
+  mode: 'NOOP' | 'PASSIVE' = 'NOOP',
+): { readonly log: number; readonly checkpointed: number } {
+  const database = new Sqlite(file, { readonly: mode === 'NOOP' });
   try {
     database.prepare('SELECT count(*) FROM meta').get();
-    return (database.pragma('wal_checkpoint(NOOP)') as { log: number; checkpointed: number }[])[0] as never;
+    return (database.pragma(`wal_checkpoint(${mode})`) as { log: number; checkpointed: number }[])[0] as never;
   } finally {
     database.close();
   }
@@ -136,6 +139,31 @@ describe('a copy of the database', () => {
     assert.equal(host.position(), 21);
     assert.ok(isGone(pid()));
   });
+
+  for (const isEmpty of [false, true])
+    it(`is of its moment though another program checkpoints meanwhile, with ${isEmpty ? 'an empty' : 'a'} WAL before`, async (t) => {
+      const host = await copyHost(t);
+      for (let n = 0; n < 3; n += 1) await host.put(MIB);
+      if (isEmpty) assert.equal(logOf(host, 'PASSIVE').checkpointed, logOf(host).log);
+      const { target, copy, begun, pid, position } = stoppedCopy(host);
+      await begun;
+      const before = logOf(host);
+      for (let n = 0; n < 3; n += 1) await host.put(MIB);
+      const { log, checkpointed } = logOf(host, 'PASSIVE');
+      await host.put(MIB);
+      process.kill(pid(), 'SIGCONT');
+
+      const made = await copy;
+
+      assert.deepEqual(faultsOf(target, { copy: made, position: position() }), []);
+      assert.equal(position(), 3);
+      // With all brought over, the next commit begins the WAL anew; else a checkpoint goes as far as the moment.
+      assert.ok(
+        isEmpty ? log < before.log * 2 && checkpointed === 0 : checkpointed === before.log,
+        `${log} ${checkpointed}`,
+      );
+      assert.deepEqual(readdirSync(join(target, '..')), ['data.sqlite']);
+    });
 
   it('runs no checkpoint meanwhile, and one afterwards', async (t) => {
     const host = await copyHost(t);

@@ -1,4 +1,4 @@
-// Checks the copy of the database beside what else completes a checkpoint: its pages in one thread, its digest in another. A small one is not worth
+// Checks the copy of the database beside other work: its pages in one thread, its digest in another. A small one is not worth
 // a thread.
 import { statSync } from 'node:fs';
 import { SvcError } from '../../../shared/svc-error.ts';
@@ -22,6 +22,11 @@ export function checkBeside(file: string, isMapped: boolean): RunningCheck {
   running.result.catch(() => {}); // whoever waits for it gets the error
   return running;
 }
+
+export const checkedBefore = (digest: Digest): RunningCheck => ({
+  result: Promise.resolve(digest),
+  end: () => Promise.resolve(),
+});
 
 function checkHere(file: string): RunningCheck {
   const check = (): Digest => {

@@ -1,21 +1,27 @@
 // Entry: copies the database as it was at one moment, in a process of its own, since copying and checking would stop a host's event loop for seconds.
 //
 //   COPY-CHILD-1  The parent holds the writer from `begin` to `begun`. The read transaction that begins there fixes the moment.
-//   COPY-CHILD-2  SQLite's backup interface copies what the connection sees. With a read transaction open that is its snapshot, whatever is
-//                 committed meanwhile. Without one each commit of another process would begin the copy anew.
+//   COPY-CHILD-2  The bytes of the database file are copied, and of the WAL what was committed at the moment: SQLite would take twice the time to copy
+//                 pages. The snapshot keeps the WAL from being begun anew. A WAL checkpoint meanwhile writes only pages that stand in that part of
+//                 the WAL, so it does not matter whether the copy of the file has them.
 //   COPY-CHILD-3  The target is synced while it is written, since the WAL grows until all is copied, and a checkpoint of a long WAL holds up the writer.
-//   COPY-CHILD-4  The copy is one file without a WAL, synced and of the moment before `done`. Its pages are checked by whoever keeps it.
+//   COPY-CHILD-4  SQLite brings the copied part of the WAL over into the copy. It is one file without a WAL, synced, of the moment, and its pages are
+//                 checked before `done`. The writer does not wait for that.
 //   COPY-CHILD-5  The process ends with its parent. Priority is lowered after the moment, so that a busy machine does not prolong the hold.
-import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
 import { lowerPriority } from '../../../shared/process/low-priority.ts';
 import type { Database } from '../../../shared/sqlite.ts';
 import { coerceError, SvcError } from '../../../shared/svc-error.ts';
 import { openCopy, openToCopy, sqliteCode } from '../../database/sqlite/connection.ts';
+import { logOf } from '../../database/sqlite/wal/log-file.ts';
+import { FRAME_HEADER_BYTES, LOG_HEADER_BYTES } from '../../database/sqlite/wal/log-format.ts';
 import { storageFault } from '../../database/storage-fault.ts';
 import { type FailedStep, failedStep } from '../step-child.ts';
-import { TargetSync } from './target-sync.ts';
+import { checkBeside } from './check-beside.ts';
+import type { Digest } from './checked-copy.ts';
+import { copyOpened } from './synced-copy.ts';
 
 export type ToCopy =
   | { readonly kind: 'open'; readonly file: string; readonly target: string; readonly isWritten: boolean }
@@ -35,15 +41,19 @@ export type FromCopy =
   | { readonly kind: 'progress'; readonly copiedBytes: number; readonly totalBytes: number }
   /** The snapshot is no longer needed. */
   | { readonly kind: 'copied' }
-  | { readonly kind: 'done'; readonly bytes: number }
+  | { readonly kind: 'done'; readonly digest: Digest }
   | FailedStep;
 
 const TELL_EACH_BYTES = 64 * 1_048_576;
-const STEP_BYTES = 1_048_576;
 
 let source: Database;
+let file: string;
 let target: string;
 let events: CopiedEvents;
+/** As it is read from the moment on. Closed once SQLite has closed the source: a close drops SQLite's POSIX locks. */
+let pages: number;
+/** What only the WAL had at the moment. Undefined: nothing. */
+let log: { readonly descriptor: number; readonly bytes: number; readonly header: Buffer } | undefined;
 
 process.on('disconnect', () => process.exit(1));
 process.on('message', (message: ToCopy) => {
@@ -54,44 +64,67 @@ const tell = (message: FromCopy): void => void process.send?.(message);
 
 async function serve(message: ToCopy): Promise<void> {
   if (message.kind === 'open') {
-    target = message.target;
-    source = openToCopy(message.file);
+    ({ file, target } = message);
+    source = openToCopy(file);
     if (message.isWritten && source.pragma('journal_mode', { simple: true }) !== 'wal') throw withoutLog();
     eventsIn(source); // loads the schema before the hold
     return tell({ kind: 'opened' });
   }
   if (message.kind === 'begin') {
+    const bytes = bytesOfLog();
     source.exec('BEGIN');
     events = eventsIn(source);
+    pages = openSync(file, 'r');
+    if (bytes > 0) {
+      const descriptor = openSync(logOf(file), 'r');
+      log = { descriptor, bytes, header: headerOf(descriptor) };
+    }
     return tell({ kind: 'begun', events });
   }
   lowerPriority();
   await copy();
   tell({ kind: 'copied' });
-  tell({ kind: 'done', ...finish() });
+  bringTogether();
+  tell({ kind: 'done', digest: await checkBeside(target, true).result });
+}
+
+/** Nothing where all was brought over: the next commit begins the WAL anew. */
+function bytesOfLog(): number {
+  const [state] = source.pragma('wal_checkpoint(NOOP)') as [{ readonly log: number; readonly checkpointed: number }];
+  if (state.log <= 0 || state.checkpointed === state.log) return 0;
+  return LOG_HEADER_BYTES + state.log * (FRAME_HEADER_BYTES + Number(source.pragma('page_size', { simple: true })));
+}
+
+function headerOf(descriptor: number): Buffer {
+  const header = Buffer.alloc(LOG_HEADER_BYTES);
+  readSync(descriptor, header, 0, LOG_HEADER_BYTES, 0);
+  return header;
 }
 
 async function copy(): Promise<void> {
-  const pageBytes = Number(source.pragma('page_size', { simple: true }));
-  let sync: TargetSync | undefined;
+  if (log !== undefined) {
+    const { descriptor, bytes, header } = log;
+    const copied = await copyOpened({ descriptor, bytes, target: logOf(target) });
+    if (copied < bytes || !headerOf(descriptor).equals(header)) throw damaged('its WAL was begun anew');
+  }
+  const totalBytes = fstatSync(pages).size;
   let toldBytes = 0;
-  await source.backup(target, {
-    progress: ({ totalPages, remainingPages }) => {
-      const copiedBytes = (totalPages - remainingPages) * pageBytes;
-      sync ??= new TargetSync(target);
-      sync.copied(copiedBytes);
-      if (copiedBytes - toldBytes >= TELL_EACH_BYTES) {
-        toldBytes = copiedBytes;
-        tell({ kind: 'progress', copiedBytes, totalBytes: totalPages * pageBytes });
-      }
-      return Math.ceil(STEP_BYTES / pageBytes);
+  await copyOpened({
+    descriptor: pages,
+    bytes: totalBytes,
+    target,
+    onProgress: (copiedBytes) => {
+      if (copiedBytes - toldBytes < TELL_EACH_BYTES) return;
+      toldBytes = copiedBytes;
+      tell({ kind: 'progress', copiedBytes, totalBytes });
     },
   });
   source.close();
-  await sync?.end(); // not earlier: a close drops SQLite's POSIX locks of the file
+  closeSync(pages);
+  if (log !== undefined) closeSync(log.descriptor);
 }
 
-function finish(): { readonly bytes: number } {
+function bringTogether(): void {
   const copied = openCopy(target);
   try {
     const { epoch, head, oldest } = eventsIn(copied);
@@ -106,7 +139,6 @@ function finish(): { readonly bytes: number } {
   fsyncSync(descriptor);
   closeSync(descriptor);
   syncFolder(dirname(target));
-  return { bytes: statSync(target).size };
 }
 
 function eventsIn(database: Database): CopiedEvents {

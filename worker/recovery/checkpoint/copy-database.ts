@@ -9,7 +9,8 @@ import { basename, dirname } from 'node:path';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Clock } from '../../../shared/time/clock.ts';
 import type { LogPin, SnapshotWriter } from '../../database/unit.ts';
-import { type FailedStep, StepChild } from '../step-child.ts';
+import { diedOf, type FailedStep, StepChild } from '../step-child.ts';
+import type { Digest } from './checked-copy.ts';
 import type { CopiedEvents, FromCopy, ToCopy } from './copy-child.ts';
 
 export interface CopyRequest {
@@ -34,7 +35,7 @@ export interface CopyProgress {
 }
 
 export interface DatabaseCopy {
-  readonly bytes: number;
+  readonly digest: Digest;
   readonly ms: number;
   /** How long nothing was committed, with the wait for the groups that were under way. */
   readonly holdMs: number;
@@ -66,8 +67,8 @@ export async function copyDatabase(request: CopyRequest): Promise<DatabaseCopy> 
     await child.ask({ kind: 'copy' }, 'copied', STILL_MS);
     await request.otherReader?.();
     await pin?.release();
-    const { bytes } = await child.answer('done');
-    return { bytes, ms: performance.now() - startedAt, holdMs, events };
+    const { digest } = await child.answer('done');
+    return { digest, ms: performance.now() - startedAt, holdMs, events };
   } finally {
     await child.end();
     await pin?.release();
@@ -100,7 +101,7 @@ function startChild({ onProgress, onStart, clock }: CopyRequest): StepChild<ToCo
   const here = import.meta.url;
   const child = new StepChild<ToCopy, CopyAnswer>({
     entry: new URL(here.endsWith('.ts') ? './copy-child.ts' : './copy-child.js', here),
-    died: diedOf,
+    died: diedOf('that copies the database'),
     still,
     onMessage: (message) => void (message.kind === 'progress' && onProgress?.(message)),
     clock,
@@ -112,9 +113,4 @@ function startChild({ onProgress, onStart, clock }: CopyRequest): StepChild<ToCo
 const still = (ms: number): SvcError =>
   new SvcError('timeout', `the copy of the database made no progress for ${ms / 1_000} s`, {
     hint: 'check the disk that the copy is written to (dmesg)',
-  });
-
-const diedOf = (how: string): SvcError =>
-  new SvcError('internal', `the process that copies the database ended: ${how}`, {
-    hint: 'the database is unharmed: make the copy again, and look for what ends processes (memory, dmesg)',
   });

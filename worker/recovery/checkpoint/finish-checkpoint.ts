@@ -15,9 +15,9 @@ import { CHECKPOINT_FILES, SHARED_FILES } from '../../../shared/recovery/layout.
 import { MANIFEST_FORMAT, type Manifest } from '../../../shared/recovery/manifest.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { VERSION } from '../../../shared/version.ts';
-import { openCopy } from '../../database/sqlite/connection.ts';
-import { checkBeside, type RunningCheck } from './check-beside.ts';
-import { keepFile, type Part, storedNames, syncFolders, syncPath, writePart } from './copied-files.ts';
+import { checkBeside, checkedBefore, type RunningCheck } from './check-beside.ts';
+import type { Digest } from './checked-copy.ts';
+import { keepFile, type Part, storedNames, syncFolders, writePart } from './copied-files.ts';
 import { type DatabaseFacts, examineDatabase } from './examine-database.ts';
 import { type HeldFile, takeHeld } from './journal-files.ts';
 import { ALWAYS, listProjectFiles, type ProjectFiles } from './project-files.ts';
@@ -38,6 +38,8 @@ export interface FinishOptions {
   readonly files: Readonly<Record<string, string | undefined>>;
   /** Files of the Workroom's journal, as they were at the barrier. */
   readonly journal: readonly HeldFile[];
+  /** Of the database, whose pages were checked. Undefined: this is done here. */
+  readonly digest?: Digest | undefined;
   readonly secrets: KnownSecrets;
   /** Key of the prints. Never stored here. */
   readonly key: string;
@@ -57,10 +59,8 @@ export interface Finished {
  */
 export async function finishCheckpoint(options: FinishOptions, facts?: () => DatabaseFacts): Promise<Finished> {
   const file = join(options.folder, CHECKPOINT_FILES.database);
-  openCopy(file).close(); // one file; a start turns the WAL on again
-  await syncPath(file);
   const registry = registryOf([...options.secrets.values, options.key]);
-  const check = checkBeside(file, facts !== undefined); // then this is a process of its own
+  const check = options.digest === undefined ? checkBeside(file, false) : checkedBefore(options.digest);
   try {
     const examine = facts ?? (() => examineDatabase(file, registry));
     return await finish(options, { registry, examine, check: check.result });

@@ -19,6 +19,7 @@ import {
 } from '../../../shared/recovery/layout.ts';
 import type { Manifest } from '../../../shared/recovery/manifest.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
+import type { Digest } from './checked-copy.ts';
 import { syncPath } from './copied-files.ts';
 import { type Finished, type FinishOptions, finishCheckpoint, keepMediaBefore } from './finish-checkpoint.ts';
 import { type HeldFile, holdJournal } from './journal-files.ts';
@@ -42,8 +43,8 @@ export interface MakeOptions {
   readonly key: string;
   readonly without: readonly string[];
   readonly now: () => number;
-  /** Copies the database to `target`, synced. */
-  readonly copy: (step: CopyStep) => Promise<{ readonly holdMs: number }>;
+  /** Copies the database to `target`, synced. With its digest, if it has checked the pages too. */
+  readonly copy: (step: CopyStep) => Promise<{ readonly holdMs: number; readonly digest?: Digest }>;
   /** Default: in this process. */
   readonly finish?: (options: FinishOptions) => Promise<Finished>;
   /** Told once the number is taken: what can refuse a checkpoint at once has not. */
@@ -97,7 +98,7 @@ async function make(options: MakeOptions): Promise<Made> {
     let createdAt = '';
     let files: Readonly<Record<string, string | undefined>> = {};
     let journal: readonly HeldFile[] = [];
-    const { holdMs } = await options.copy({
+    const { holdMs, digest } = await options.copy({
       target,
       atBarrier: async () => {
         createdAt = new Date(now()).toISOString();
@@ -110,7 +111,7 @@ async function make(options: MakeOptions): Promise<Made> {
     if (FAILPOINTS) await point('checkpoint.copied');
     const { reason, zone, config, secrets, key, without, database } = options;
     const common = { project, name, folder, database, createdAt, reason, zone, config, secrets, key, without };
-    const finished = await finish({ ...common, files, journal });
+    const finished = await finish({ ...common, files, journal, digest });
     if (FAILPOINTS) await point('checkpoint.whole');
     await rename(folder, checkpointFolder(project, name));
     syncFolder(checkpointsDir);

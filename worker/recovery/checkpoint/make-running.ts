@@ -8,7 +8,7 @@
 import { SvcError } from '../../../shared/svc-error.ts';
 import { systemClock } from '../../../shared/time/clock.ts';
 import type { LogPin, SnapshotWriter } from '../../database/unit.ts';
-import { type FailedStep, StepChild } from '../step-child.ts';
+import { diedOf, type FailedStep, StepChild } from '../step-child.ts';
 import { copyDatabase, STILL_MS } from './copy-database.ts';
 import type { Finished, FinishOptions } from './finish-checkpoint.ts';
 import type { FromFinish, ToFinish } from './finish-child.ts';
@@ -94,7 +94,7 @@ function startChild(signal: AbortSignal): StepChild<ToFinish, Exclude<FromFinish
   const here = import.meta.url;
   const child = new StepChild<ToFinish, Exclude<FromFinish, FailedStep>>({
     entry: new URL(here.endsWith('.ts') ? './finish-child.ts' : './finish-child.js', here),
-    died,
+    died: diedOf('that completes the checkpoint'),
     still: (ms) =>
       new SvcError('timeout', `the database could not be opened for a checkpoint within ${ms / 1_000} s`, {
         hint: 'check the disk of the database (dmesg)',
@@ -103,13 +103,3 @@ function startChild(signal: AbortSignal): StepChild<ToFinish, Exclude<FromFinish
   child.endOn(signal);
   return child;
 }
-
-/** A page that the disk cannot read ends a process that maps the file. */
-const died = (how: string): SvcError =>
-  how.startsWith('SIGBUS')
-    ? new SvcError('storage_unavailable', 'the disk could not read a page of the database, or of its copy', {
-        hint: 'check the disk (dmesg); `svc doctor` checks the database',
-      })
-    : new SvcError('internal', `the process that completes the checkpoint ended: ${how}`, {
-        hint: 'nothing is harmed: make it again, and look for what ends processes (memory, dmesg)',
-      });

@@ -1,5 +1,5 @@
 // A checkpoint of a host that is stopped, made by a command under the writer lock. A start waits for a short one, and is refused during a long one.
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadConfig } from '../../../shared/config/load.ts';
 import { projectPaths } from '../../../shared/files/paths.ts';
@@ -8,14 +8,14 @@ import { failpointsOf } from '../../../shared/process/failpoints.ts';
 import { knownSecrets } from '../../../shared/recovery/known-secrets.ts';
 import { refusePendingSwitch } from '../../../shared/recovery/pending-switch.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
-import { openAlone } from '../../database/sqlite/connection.ts';
+import { openAlone, openCopy } from '../../database/sqlite/connection.ts';
 import { settleLeft } from '../../database/sqlite/wal/left-log.ts';
 import { readStoredSchema } from '../../database/stored-schema.ts';
 import { lockWriter } from '../../database/writer-lock.ts';
 import { linkKeyIn } from '../../files/file-links.ts';
 import { copyOut } from './copy-out.ts';
 import { type CopyStep, type Made, type MakeProgress, makeCheckpoint } from './make-checkpoint.ts';
-import { TargetSync } from './target-sync.ts';
+import { copyOpened } from './synced-copy.ts';
 
 export interface StoppedOptions {
   readonly project: string;
@@ -23,8 +23,6 @@ export interface StoppedOptions {
   readonly reason: string | null;
   readonly onProgress?: ((progress: MakeProgress) => void) | undefined;
 }
-
-const PAGES_A_STEP = 128;
 
 /** Throws what the configuration throws, `already_running` beside a worker, `switch_pending`, and `not_found` without a database. */
 export async function makeStopped({ project, environment, reason, onProgress }: StoppedOptions): Promise<Made> {
@@ -85,21 +83,15 @@ async function copyAlone(
       hint: 'end the program that reads or writes the database, then run the command again',
     });
   const database = openAlone(file);
-  const pageBytes = Number(database.pragma('page_size', { simple: true }));
-  let sync: TargetSync | undefined;
+  const descriptor = openSync(file, 'r');
   try {
     await atBarrier();
-    await database.backup(target, {
-      progress: ({ totalPages, remainingPages }) => {
-        onProgress(totalPages - remainingPages, totalPages);
-        sync ??= new TargetSync(target);
-        sync.copied((totalPages - remainingPages) * pageBytes);
-        return PAGES_A_STEP;
-      },
-    });
+    const { size } = fstatSync(descriptor);
+    await copyOpened({ descriptor, bytes: size, target, onProgress: (copied) => onProgress(copied, size) });
   } finally {
     database.close();
-    await sync?.end();
+    closeSync(descriptor); // not earlier: a close drops SQLite's POSIX locks
   }
+  openCopy(target).close(); // without the mark that there may be a WAL
   return { holdMs: 0 };
 }
