@@ -26,7 +26,7 @@ interface Raw {
 interface ScriptCoverage {
   readonly url: string;
   readonly functions: readonly {
-    readonly ranges: readonly { readonly startOffset: number; readonly endOffset: number }[];
+    readonly ranges: readonly { readonly startOffset: number; readonly endOffset: number; readonly count: number }[];
   }[];
 }
 interface CachedMap {
@@ -48,6 +48,8 @@ const raw = values.of ?? mkdtempSync(join(tmpdir(), 'svc-coverage-'));
 const suites = positionals.length > 0 ? positionals : SUITES;
 const tests =
   values.of === undefined ? run(['--import', 'tsx', 'test/run.ts', ...suites], { NODE_V8_COVERAGE: raw }) : 0;
+/** What several processes have had is written once: the processes of one program have much the same. */
+const seen = new Set<string>();
 for (const name of readdirSync(raw)) trim(join(raw, name));
 const { c8 } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { c8: { exclude: string[] } };
 const excludes = [...c8.exclude, ...withoutCode()].flatMap((file) => ['--exclude', file]);
@@ -73,11 +75,30 @@ function trim(file: string): void {
     rmSync(file); // its process was killed while it wrote
     return;
   }
-  const scripts = raw.result.map(asFile).filter(({ url }) => isOwn(url) && existsSync(new URL(url)));
-  const maps = Object.entries(raw['source-map-cache'] ?? {}).filter(([url]) => isOwn(url));
-  const compiled = scripts.filter(({ url }) => url.endsWith('.cjs')).map(({ url }) => [url, mapOf(url)] as const);
+  const scripts = raw.result
+    .map(asFile)
+    .filter(({ url }) => isOwn(url) && existsSync(new URL(url)))
+    .map(withNewAlone);
+  const maps = Object.entries(raw['source-map-cache'] ?? {}).filter(
+    ([url, { data }]) => isOwn(url) && (data === null || isNew(url)),
+  );
+  const compiled = scripts
+    .filter(({ url }) => url.endsWith('.cjs') && isNew(url))
+    .map(({ url }) => [url, mapOf(url)] as const);
   const all = [...maps, ...compiled].map(([url, map]) => [url, withSources(url, map)] as const);
   writeFileSync(file, JSON.stringify({ ...raw, result: scripts, 'source-map-cache': Object.fromEntries(all) }));
+}
+
+/** Without the functions that another process ran in the same places: a line counts as covered, however often it ran. */
+function withNewAlone(script: ScriptCoverage): ScriptCoverage {
+  const places = ({ ranges }: ScriptCoverage['functions'][number]): string =>
+    ranges.map(({ startOffset, endOffset, count }) => `${startOffset}-${endOffset}${count > 0 ? '+' : ''}`).join();
+  return { ...script, functions: script.functions.filter((one) => isNew(`${script.url} ${places(one)}`)) };
+}
+
+function isNew(what: string): boolean {
+  const before = seen.size;
+  return seen.add(what).size > before;
 }
 
 /** The worker's program is a script with a path for its name, in a wrapper, on Node 20: its places are those of the file. */

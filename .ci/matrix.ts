@@ -166,13 +166,15 @@ function install(version: string, limitMs: number): string | undefined {
   return undefined;
 }
 
-/** PATH begins with this version; native code is built against its own headers. */
+/** PATH begins with this version; native code is built against its own headers, and in half the time with less optimisation. */
 function environmentOf(version: string): NodeJS.ProcessEnv {
   const installed = join(work, version, 'node_modules/node');
   const headers = join(installed, `node_modules/node-${process.platform}-${process.arch}`);
   return {
     ...process.env,
     PATH: [join(installed, 'bin'), process.env['PATH'] ?? ''].join(delimiter),
+    CFLAGS: '-O1',
+    CXXFLAGS: '-O1',
     ...(existsSync(join(headers, 'include/node')) ? { npm_config_nodedir: headers } : {}),
   };
 }
