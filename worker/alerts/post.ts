@@ -33,7 +33,7 @@ export interface PostDeps {
 
 export interface Messages {
   readonly effects: readonly Effect[];
-  /** Of `routingOf`. */
+  /** Name of which target carries which alert. It changes with either. */
   readonly routing: string;
   /** Messages that these stand for, which did not go out. */
   readonly replaced: readonly Unsent[];

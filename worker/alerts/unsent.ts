@@ -30,14 +30,14 @@ export interface Unsent extends Place {
 
 export interface Look {
   readonly now: number;
-  /** Of `routingOf`. */
+  /** Name of which target carries which alert. It changes with either. */
   readonly routing: string;
 }
 
 const WAITING = ['pending', 'waiting'] as const;
 const REASON = 'a newer message tells what holds now';
 
-/** Another one as soon as another target could carry an alert. */
+/** Name of which target carries which alert: a hash of both. Another name as soon as either changes. */
 export const routingOf = (
   targets: readonly Target[],
   rules: readonly Pick<HostRule, 'name' | 'severity'>[],

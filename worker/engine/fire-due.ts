@@ -1,4 +1,4 @@
-// Actions of due rows when their time has come, by kind of row.
+// Rows of the table `due` are what waits for a time: retries, tasks, the end of a pause. This does what each kind asks for when its time has come.
 import { uuidv7 } from '../../shared/identifiers.ts';
 import { type Core, commitOrThrow } from '../core/core.ts';
 import type { Statement } from '../database/unit.ts';

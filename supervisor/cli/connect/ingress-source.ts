@@ -21,7 +21,7 @@ export interface IngressSource {
   set(change: IngressChange): Promise<IngressState>;
   status(): Promise<IngressStatus>;
   preview(): Promise<IngressPreview>;
-  /** Undefined if nobody tells. */
+  /** Undefined where neither the host nor the database can tell. */
   waiting(): Promise<Waiting | undefined>;
 }
 

@@ -1,6 +1,7 @@
 // The pause of ingress over a release, beside one that an operator has made.
 //
-//   RELEASE-PAUSE-1  What an operator has paused, before `begin` or since, stays paused, with its mode, its reason and its end. An operator opens it.
+//   RELEASE-PAUSE-1  What an operator has paused, before `begin` or since, stays paused, with its mode and its reason. An operator opens it. `begin` refuses
+//                    one with an end: what is handled in the middle of a release is lost by its rollback.
 //   RELEASE-PAUSE-2  A rollback brings data that their restore has paused. The operator's pause is in the record before the switch, and is made again
 //                    behind it, also by a rollback that goes on after a kill.
 //   RELEASE-PAUSE-3  The svc of before may not be able to read the data of the new one. So the pause is in the record before that svc rolls back.
@@ -16,10 +17,18 @@ export const QUIET = '60s';
 export const STAYS_PAUSED =
   'ingress stays paused: svc release begin goes on, svc ingress resume opens it without a release';
 
-/** Pauses, and waits until nothing runs. Returns the pause of an operator that was there: it stays as it was set. */
+/** Pauses, and waits until nothing runs. Returns the pause of an operator that was there: it stays as it was set. Throws `refused`. */
 export async function pauseForRelease(caller: SvcCaller): Promise<OperatorPause | undefined> {
   const { json } = await askSvc(caller, ['ingress', 'status']);
   const operators = pauseIn(json);
+  if (operators !== undefined && operators.until !== null)
+    throw new SvcError(
+      'refused',
+      `ingress is paused until ${operators.until}, and would open in the middle of the release`,
+      {
+        hint: 'pause it without an end (svc ingress pause), or open it (svc ingress resume); then begin again',
+      },
+    );
   const how = operators === undefined ? ['--reason', `${PAUSE_REASON} is under way`] : flagsOf(operators);
   const args = ['ingress', 'pause', ...how, '--wait', QUIET];
   const answer = await askSvc(caller, args);

@@ -140,13 +140,18 @@ describe('a release', { timeout: 900_000 }, () => {
     const shop = await releasedProject(t, { b: plugin('B') });
     const { commits, project } = shop;
     await done(shop, 'runtime', 'start', '--daemon', '--timeout', '120');
-    await done(shop, 'ingress', 'pause', '--mode', 'reject', '--reason', 'disk swap');
+    const pause = ['ingress', 'pause', '--mode', 'reject', '--reason', 'disk swap'];
+    await done(shop, ...pause, '--for', '2h');
     shop.git('checkout', '-q', commits.b); // the host runs A
     const other = await shop.svc('release', 'begin', '--to', commits.b);
     assert.equal(other.code, 1);
     assert.doesNotMatch(other.stdout, /ingress is paused/);
     assert.match(other.stderr, /the host runs with another configuration or code than the files of the project say/);
     shop.git('checkout', '-q', commits.a);
+    const ending = await shop.svc('release', 'begin', '--to', commits.b);
+    assert.equal(ending.code, 1);
+    assert.match(ending.stderr, /ingress is paused until \S+, and would open in the middle of the release/);
+    await done(shop, ...pause);
     await done(shop, 'release', 'begin', '--to', commits.b);
     await done(shop, 'release', 'check');
     rmSync(join(project.path, '.svc/releases/r1/next/package.json'));
