@@ -1,9 +1,9 @@
-// Opens connections to the project's SQLite file. No other code opens a `*.sqlite` file. Closing any descriptor of the file drops the POSIX locks of
-// all connections of this process.
+// Opens connections to the project's SQLite file. Closing any descriptor of the file drops the POSIX locks of all connections of this process.
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { refuseLostHistory } from '../../../shared/files/lost-history.ts';
 import { type Database, Sqlite } from '../../../shared/sqlite.ts';
+import { SvcError } from '../../../shared/svc-error.ts';
 import { logOf } from './wal/log-file.ts';
 
 /** Other programs have the lock only by mistake. Readiness must report that within two seconds. */
@@ -99,10 +99,24 @@ export function readingAll(database: Database): Database {
   return database;
 }
 
-/** A copy that nobody else has open, as one file: it gets no WAL. */
-export function openCopy(file: string): Database {
+/**
+ * A copy that nobody else has open, as one file: it gets no WAL, and what the one beside it holds is brought over. `frames`: so many it must hold. Throws
+ * `database_corrupt` if it does not.
+ */
+export function openCopy(file: string, frames = 0): Database {
   const database = new Sqlite(file, { fileMustExist: true });
   try {
+    database.pragma('user_version'); // SQLite reads the WAL now
+    const [state] =
+      frames === 0 ? [] : (database.pragma('wal_checkpoint(NOOP)') as readonly { readonly log: number }[]);
+    if (state !== undefined && state.log !== frames)
+      throw new SvcError(
+        'database_corrupt',
+        `the WAL of the copy has ${state.log} of ${frames} frames that are whole`,
+        {
+          hint: 'check the disk (dmesg); `svc doctor` checks the database',
+        },
+      );
     database.pragma('journal_mode = DELETE');
     return database;
   } catch (error) {
@@ -110,6 +124,9 @@ export function openCopy(file: string): Database {
     throw error;
   }
 }
+
+/** SQLite has met pages that are no database, or not whole. */
+export const isDamage = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error) ?? '');
 
 /** The SQLite result code of an error, such as `SQLITE_FULL`; undefined for any other error. */
 export function sqliteCode(error: unknown): string | undefined {

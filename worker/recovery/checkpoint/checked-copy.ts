@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { Sqlite } from '../../../shared/sqlite.ts';
-import { SvcError } from '../../../shared/svc-error.ts';
-import { readingAll } from '../../database/sqlite/connection.ts';
+import { messageOf, SvcError } from '../../../shared/svc-error.ts';
+import { isDamage, readingAll } from '../../database/sqlite/connection.ts';
 
 export interface Digest {
   readonly bytes: number;
@@ -11,6 +11,8 @@ export interface Digest {
 }
 
 const READ_BYTES = 1_048_576;
+const HINT =
+  'no checkpoint was made; `svc doctor` checks the database, the last good checkpoint is in `svc checkpoint list`';
 
 /** Nobody writes the file, and it has no WAL. `isMapped`: see `readingAll`. Throws `database_corrupt`. */
 export function checkPages(file: string, isMapped: boolean): void {
@@ -20,8 +22,12 @@ export function checkPages(file: string, isMapped: boolean): void {
     const [first] = database.pragma('quick_check(1)') as readonly { readonly quick_check: string }[];
     if (first?.quick_check === 'ok') return;
     throw new SvcError('database_corrupt', `the database is damaged: ${first?.quick_check ?? 'no answer'}`, {
-      hint: 'no checkpoint was made; `svc doctor` checks the database, the last good checkpoint is in `svc checkpoint list`',
+      hint: HINT,
     });
+  } catch (error) {
+    throw isDamage(error)
+      ? new SvcError('database_corrupt', `the database is damaged: ${messageOf(error)}`, { cause: error, hint: HINT })
+      : error;
   } finally {
     database.close();
   }

@@ -1,23 +1,27 @@
 // Entry: copies the database as it was at one moment, in a process of its own, since copying and checking would stop a host's event loop for seconds.
 //
-//   COPY-CHILD-1  The parent holds the writer from `begin` to `begun`. The read transaction that begins there fixes the moment.
-//   COPY-CHILD-2  The bytes of the database file are copied, and of the WAL what was committed at the moment: SQLite would take twice the time to copy
-//                 pages. The snapshot keeps the WAL from being begun anew. A WAL checkpoint meanwhile writes only pages that stand in that part of
-//                 the WAL, so it does not matter whether the copy of the file has them.
+//   COPY-CHILD-1  The parent holds the writer from `begin` to `begun`. The read transaction that begins there fixes the moment. How long the WAL is stands
+//                 before it, since SQLite tells that outside a transaction alone. A commit of another program between both begins it anew.
+//   COPY-CHILD-2  The bytes of the database file are copied, and the WAL up to the moment: SQLite would take twice the time to copy pages. The snapshot
+//                 keeps that part of the WAL as it is. A checkpoint of the WAL meanwhile writes only pages that stand in it, so it does not matter
+//                 whether the copy of the file has them. Where all of the WAL was brought over before, it is begun anew by the next commit. Then
+//                 the snapshot keeps the file as it is, and the WAL is not copied.
 //   COPY-CHILD-3  The target is synced while it is written, since the WAL grows until all is copied, and a checkpoint of a long WAL holds up the writer.
-//   COPY-CHILD-4  SQLite brings the copied part of the WAL over into the copy. It is one file without a WAL, synced, of the moment, and its pages are
-//                 checked before `done`. The writer does not wait for that.
+//   COPY-CHILD-4  SQLite brings the copied WAL over into the copied file. It leaves out what follows a frame with a wrong checksum, without an error. So
+//                 the frames are counted. The copy is one file without a WAL, synced and with its pages checked, before `done`. Nobody waits for
+//                 that from `copied` on.
 //   COPY-CHILD-5  The process ends with its parent. Priority is lowered after the moment, so that a busy machine does not prolong the hold.
 import { closeSync, fstatSync, fsyncSync, openSync, readSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
 import { lowerPriority } from '../../../shared/process/low-priority.ts';
 import type { Database } from '../../../shared/sqlite.ts';
-import { coerceError, SvcError } from '../../../shared/svc-error.ts';
-import { openCopy, openToCopy, sqliteCode } from '../../database/sqlite/connection.ts';
+import { coerceError, messageOf, SvcError } from '../../../shared/svc-error.ts';
+import { isDamage, openCopy, openToCopy, sqliteCode } from '../../database/sqlite/connection.ts';
+import { logState, versionOf } from '../../database/sqlite/wal/checkpoint.ts';
 import { logOf } from '../../database/sqlite/wal/log-file.ts';
 import { FRAME_HEADER_BYTES, LOG_HEADER_BYTES } from '../../database/sqlite/wal/log-format.ts';
-import { storageFault } from '../../database/storage-fault.ts';
+import { isFull, storageFault } from '../../database/storage-fault.ts';
 import { type FailedStep, failedStep } from '../step-child.ts';
 import { checkBeside } from './check-beside.ts';
 import type { Digest } from './checked-copy.ts';
@@ -46,14 +50,22 @@ export type FromCopy =
 
 const TELL_EACH_BYTES = 64 * 1_048_576;
 
+interface CopiedLog {
+  readonly descriptor: number;
+  readonly frames: number;
+  readonly bytes: number;
+  /** Another one once the WAL was begun anew. */
+  readonly header: Buffer;
+}
+
 let source: Database;
 let file: string;
 let target: string;
 let events: CopiedEvents;
-/** As it is read from the moment on. Closed once SQLite has closed the source: a close drops SQLite's POSIX locks. */
+/** Descriptor of the database file. Closed once SQLite has closed the source: a close drops SQLite's POSIX locks. */
 let pages: number;
-/** What only the WAL had at the moment. Undefined: nothing. */
-let log: { readonly descriptor: number; readonly bytes: number; readonly header: Buffer } | undefined;
+/** The WAL up to the moment. Undefined: all of it is in the database file. */
+let log: CopiedLog | undefined;
 
 process.on('disconnect', () => process.exit(1));
 process.on('message', (message: ToCopy) => {
@@ -71,14 +83,9 @@ async function serve(message: ToCopy): Promise<void> {
     return tell({ kind: 'opened' });
   }
   if (message.kind === 'begin') {
-    const bytes = bytesOfLog();
-    source.exec('BEGIN');
-    events = eventsIn(source);
+    const frames = beginSnapshot();
     pages = openSync(file, 'r');
-    if (bytes > 0) {
-      const descriptor = openSync(logOf(file), 'r');
-      log = { descriptor, bytes, header: headerOf(descriptor) };
-    }
+    if (frames > 0) log = openLog(frames);
     return tell({ kind: 'begun', events });
   }
   lowerPriority();
@@ -88,11 +95,23 @@ async function serve(message: ToCopy): Promise<void> {
   tell({ kind: 'done', digest: await checkBeside(target, true).result });
 }
 
-/** Nothing where all was brought over: the next commit begins the WAL anew. */
-function bytesOfLog(): number {
-  const [state] = source.pragma('wal_checkpoint(NOOP)') as [{ readonly log: number; readonly checkpointed: number }];
-  if (state.log <= 0 || state.checkpointed === state.log) return 0;
-  return LOG_HEADER_BYTES + state.log * (FRAME_HEADER_BYTES + Number(source.pragma('page_size', { simple: true })));
+/** Returns the frames of the WAL that belong to the snapshot, 0 where all of them are in the database file. */
+function beginSnapshot(): number {
+  for (;;) {
+    const before = versionOf(source);
+    const { log: frames, checkpointed } = logState(source);
+    source.exec('BEGIN');
+    events = eventsIn(source);
+    if (versionOf(source) === before) return frames === checkpointed ? 0 : Math.max(0, frames);
+    source.exec('ROLLBACK');
+  }
+}
+
+function openLog(frames: number): CopiedLog {
+  const descriptor = openSync(logOf(file), 'r');
+  const pageBytes = Number(source.pragma('page_size', { simple: true }));
+  const bytes = LOG_HEADER_BYTES + frames * (FRAME_HEADER_BYTES + pageBytes);
+  return { descriptor, frames, bytes, header: headerOf(descriptor) };
 }
 
 function headerOf(descriptor: number): Buffer {
@@ -102,36 +121,37 @@ function headerOf(descriptor: number): Buffer {
 }
 
 async function copy(): Promise<void> {
+  const logBytes = log?.bytes ?? 0;
+  const fileBytes = fstatSync(pages).size;
+  const progress = (before: number): ((copied: number) => void) => {
+    let toldBytes = 0;
+    return (copied) => {
+      if (copied - toldBytes < TELL_EACH_BYTES) return;
+      toldBytes = copied;
+      tell({ kind: 'progress', copiedBytes: before + copied, totalBytes: logBytes + fileBytes });
+    };
+  };
   if (log !== undefined) {
     const { descriptor, bytes, header } = log;
-    const copied = await copyOpened({ descriptor, bytes, target: logOf(target) });
-    if (copied < bytes || !headerOf(descriptor).equals(header)) throw damaged('its WAL was begun anew');
+    const copied = await copyOpened({ descriptor, bytes, target: logOf(target), onProgress: progress(0) });
+    if (copied < bytes || !headerOf(descriptor).equals(header)) throw otherLog();
   }
-  const totalBytes = fstatSync(pages).size;
-  let toldBytes = 0;
-  await copyOpened({
-    descriptor: pages,
-    bytes: totalBytes,
-    target,
-    onProgress: (copiedBytes) => {
-      if (copiedBytes - toldBytes < TELL_EACH_BYTES) return;
-      toldBytes = copiedBytes;
-      tell({ kind: 'progress', copiedBytes, totalBytes });
-    },
-  });
+  await copyOpened({ descriptor: pages, bytes: fileBytes, target, onProgress: progress(logBytes) });
   source.close();
   closeSync(pages);
   if (log !== undefined) closeSync(log.descriptor);
 }
 
 function bringTogether(): void {
-  const copied = openCopy(target);
+  const copied = openCopy(target, log?.frames);
   try {
     const { epoch, head, oldest } = eventsIn(copied);
     if (epoch !== events.epoch || head !== events.head || oldest !== events.oldest)
       throw damaged(
         `its history is ${epoch} ${oldest}-${head}, that of the moment was ${events.epoch} ${events.oldest}-${events.head}`,
       );
+  } catch (error) {
+    throw isDamage(error) ? damaged(messageOf(error)) : error;
   } finally {
     copied.close();
   }
@@ -156,6 +176,12 @@ const withoutLog = (): SvcError =>
     hint: 'stop the host and make the checkpoint then, or move the project to a local disk',
   });
 
+/** By a program that does not keep to the locks of SQLite. */
+const otherLog = (): SvcError =>
+  new SvcError('conflict', 'another program has cut or replaced the WAL of the database while it was copied', {
+    hint: 'make the checkpoint again; end whatever else writes the files of the database',
+  });
+
 const damaged = (fault: string): SvcError =>
   new SvcError('database_corrupt', `the copy of the database is damaged: ${fault}`, {
     hint: 'check the database with `svc doctor`, and the disk of the copy',
@@ -164,6 +190,11 @@ const damaged = (fault: string): SvcError =>
 function explained(error: unknown): SvcError {
   const isOfStorage = sqliteCode(error) !== undefined || (error as NodeJS.ErrnoException | null)?.syscall !== undefined;
   if (!isOfStorage) return coerceError(error);
-  const { message, hint } = storageFault(error);
+  const { message, hint } = isFull(error)
+    ? {
+        message: 'the disk is full',
+        hint: 'free disk space where .svc/checkpoints/ lies, or remove checkpoints: svc checkpoint prune',
+      }
+    : storageFault(error);
   return new SvcError('storage_unavailable', `the database could not be copied: ${message}`, { hint });
 }

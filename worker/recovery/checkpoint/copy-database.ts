@@ -3,11 +3,12 @@
 //   COPY-1  All writing stands still while the snapshot begins, and goes on while it is copied.
 //   COPY-2  The WAL is pinned from before the snapshot until it is copied. If the pin is lost, the copy is given up.
 //   COPY-3  Once `copyDatabase` settles its child has ended, so nothing keeps the snapshot.
-//   COPY-4  A failed copy leaves at most half a target, and its rollback journal. The caller removes the folder.
-import { statfsSync, statSync } from 'node:fs';
+//   COPY-4  A failed copy leaves at most half a target, with files of SQLite beside it. The caller removes the folder.
+import { statfsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Clock } from '../../../shared/time/clock.ts';
+import { logOf, sizeOf } from '../../database/sqlite/wal/log-file.ts';
 import type { LogPin, SnapshotWriter } from '../../database/unit.ts';
 import { diedOf, type FailedStep, StepChild } from '../step-child.ts';
 import type { Digest } from './checked-copy.ts';
@@ -77,10 +78,12 @@ export async function copyDatabase(request: CopyRequest): Promise<DatabaseCopy> 
 
 const NEVER = new AbortController().signal;
 
-/** The WAL is part of the copy, and the rest of the disk is not filled to the last byte. */
+/** Bytes that a copy of the database takes for a while: the file, its WAL, and what grows by it. */
+export const roomFor = (file: string): number => sizeOf(file) + 2 * sizeOf(logOf(file));
+
+/** The rest of the disk is not filled to the last byte. */
 function refuseWithoutRoom(file: string, target: string): void {
-  const bytes = sizeOf(file) + sizeOf(`${file}-wal`);
-  const needed = Math.ceil(bytes * 1.1);
+  const needed = Math.ceil(roomFor(file) * 1.1);
   const { bavail, bsize } = statfsSync(dirname(target));
   if (bavail * bsize >= needed) return;
   const mib = (count: number): string => `${Math.ceil(count / 1_048_576).toLocaleString('en')} MiB`;
@@ -92,8 +95,6 @@ function refuseWithoutRoom(file: string, target: string): void {
     },
   );
 }
-
-const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 type CopyAnswer = Exclude<FromCopy, FailedStep>;
 

@@ -2,7 +2,7 @@
 //
 //   CHECKPOINT-3  A folder without its final name is no checkpoint. A kill leaves `c12.part`, which the next make removes. The number is spent.
 //   CHECKPOINT-4  Database, jobs file and configuration are of one moment: they are read while the copy pins its snapshot and nothing commits.
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { readFile, rename, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from '../../../shared/files/atomic-file.ts';
@@ -21,6 +21,7 @@ import type { Manifest } from '../../../shared/recovery/manifest.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Digest } from './checked-copy.ts';
 import { syncPath } from './copied-files.ts';
+import { roomFor } from './copy-database.ts';
 import { type Finished, type FinishOptions, finishCheckpoint, keepMediaBefore } from './finish-checkpoint.ts';
 import { type HeldFile, holdJournal } from './journal-files.ts';
 import { lockRecovery } from './lock.ts';
@@ -43,7 +44,7 @@ export interface MakeOptions {
   readonly key: string;
   readonly without: readonly string[];
   readonly now: () => number;
-  /** Copies the database to `target`, synced. With its digest, if it has checked the pages too. */
+  /** Copies the database to `target`, synced but for its last bytes. With its digest, if it has checked the pages too. */
   readonly copy: (step: CopyStep) => Promise<{ readonly holdMs: number; readonly digest?: Digest }>;
   /** Default: in this process. */
   readonly finish?: (options: FinishOptions) => Promise<Finished>;
@@ -155,11 +156,10 @@ function removeLeft(path: string): void {
   }
 }
 
-/** The database and a tenth. */
+/** A tenth stays free. */
 async function refuseWithoutRoom({ project, database }: MakeOptions): Promise<void> {
   const { checkpointsDir } = projectPaths(project);
-  const size = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  const needed = Math.ceil((size(database) + size(`${database}-wal`)) * 1.1);
+  const needed = Math.ceil(roomFor(database) * 1.1);
   const { bavail, bsize } = await statfs(checkpointsDir);
   const free = bavail * bsize;
   if (free < needed)

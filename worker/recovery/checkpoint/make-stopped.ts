@@ -9,6 +9,7 @@ import { knownSecrets } from '../../../shared/recovery/known-secrets.ts';
 import { refusePendingSwitch } from '../../../shared/recovery/pending-switch.ts';
 import { messageOf, SvcError } from '../../../shared/svc-error.ts';
 import { openAlone, openCopy } from '../../database/sqlite/connection.ts';
+import { logFrames } from '../../database/sqlite/wal/checkpoint.ts';
 import { settleLeft } from '../../database/sqlite/wal/left-log.ts';
 import { readStoredSchema } from '../../database/stored-schema.ts';
 import { lockWriter } from '../../database/writer-lock.ts';
@@ -78,20 +79,24 @@ async function copyAlone(
   file: string,
   { target, atBarrier, onProgress }: CopyStep,
 ): Promise<{ readonly holdMs: number }> {
-  if (!settleLeft(file))
-    throw new SvcError('storage_unavailable', `another program has ${file} open`, {
-      hint: 'end the program that reads or writes the database, then run the command again',
-    });
+  if (!settleLeft(file)) throw otherProgram(file);
   const database = openAlone(file);
-  const descriptor = openSync(file, 'r');
+  let descriptor: number | undefined;
   try {
+    if (logFrames(database) > 0) throw otherProgram(file);
+    descriptor = openSync(file, 'r');
     await atBarrier();
     const { size } = fstatSync(descriptor);
     await copyOpened({ descriptor, bytes: size, target, onProgress: (copied) => onProgress(copied, size) });
   } finally {
     database.close();
-    closeSync(descriptor); // not earlier: a close drops SQLite's POSIX locks
+    if (descriptor !== undefined) closeSync(descriptor); // not earlier: a close drops SQLite's POSIX locks
   }
   openCopy(target).close(); // without the mark that there may be a WAL
   return { holdMs: 0 };
 }
+
+const otherProgram = (file: string): SvcError =>
+  new SvcError('storage_unavailable', `another program has ${file} open`, {
+    hint: 'end the program that reads or writes the database, then run the command again',
+  });

@@ -27,6 +27,7 @@ export async function copyOpened({ descriptor, bytes, target, onProgress }: Open
   const buffer = Buffer.allocUnsafe(Math.min(STEP_BYTES, bytes));
   const sync = new TargetSync(openSync(target, 'wx', 0o600));
   let copied = 0;
+  let lastTurn = 0;
   try {
     while (copied < bytes) {
       const read = readSync(descriptor, buffer, 0, Math.min(buffer.length, bytes - copied), copied);
@@ -34,7 +35,8 @@ export async function copyOpened({ descriptor, bytes, target, onProgress }: Open
       for (let written = 0; written < read; )
         written += writeSync(sync.descriptor, buffer, written, read - written, copied + written);
       copied += read;
-      if (copied % TURN_EACH_BYTES !== 0) continue;
+      if (copied - lastTurn < TURN_EACH_BYTES) continue;
+      lastTurn = copied;
       sync.copied(copied);
       onProgress?.(copied);
       await nextTurn();
