@@ -65,20 +65,23 @@ for (const [name, removed] of [
     };
 
     let size = 0;
-    await until(
-      () => {
-        write('a'.repeat((size += 1))); // a watch that is ready may still be looking at its folders
-        return seen.includes(file);
-      },
-      { what: 'the watch to tell of a change', everyMs: 500 }, // it tells once writing has paused
-    );
-    seen.length = 0;
+    /** What is written before a watch stands is not told: one that is ready, or has told of a removal, may still be looking at its folders. */
+    const toldOnceItStands = async (what: string) => {
+      await until(
+        () => {
+          write('a'.repeat((size += 1)));
+          return seen.includes(file);
+        },
+        { what: `the watch to tell ${what}`, everyMs: 500 }, // it tells once writing has paused
+      );
+      seen.length = 0;
+    };
+    await toldOnceItStands('of a change');
 
     for (const turn of [1, 2]) {
       rmSync(join(project, removed), { recursive: true });
       await told(join(project, removed), 'went');
-      write(`a: ${turn}`);
-      await told(file, 'is back');
+      await toldOnceItStands('that it is back');
       write(`b: ${turn}, longer`);
       await told(file, 'has changed');
     }

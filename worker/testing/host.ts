@@ -19,7 +19,7 @@ export interface HostOptions {
   readonly mode?: 'development' | 'production' | 'test';
   /** The state to wait for. Default `ready`. */
   readonly until?: 'ready' | 'up';
-  /** Most milliseconds of a start. Default 20 000. */
+  /** Most milliseconds of a start. Default 60 000: a busy machine may be slow. */
   readonly timeoutMs?: number;
   /** The context of a `node:test` test. Its end closes the host. */
   readonly owner?: { after(close: () => Promise<void>): void };

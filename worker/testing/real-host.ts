@@ -6,7 +6,7 @@ import { CLI_FILE, GuardedProcess } from './guarded-process.ts';
 import type { HostOptions, HostRequest, TestHost } from './host.ts';
 import { type HostProject, makeProject } from './host-project.ts';
 
-const START_MS = 20_000;
+const START_MS = 60_000;
 const STOP_MS = 12_000;
 const LOOK_MS = 20;
 const LAST_LINES = 15;

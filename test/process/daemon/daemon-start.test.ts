@@ -13,7 +13,7 @@ describe('a daemon', { concurrency: 3 }, () => {
   it('goes on when the terminal that it was started from hangs up', { skip: noTerminal }, async (t) => {
     const project = await portProject(t);
     // The shell ends with its terminal, as a window that is closed; everything that belongs to it gets SIGHUP.
-    const command = `'${process.execPath}' '${CLI}' runtime start --daemon --json >started; kill -HUP 0`;
+    const command = `'${process.execPath}' '${CLI}' runtime start --daemon --timeout 120 --json >started; kill -HUP 0`;
     const terminal = spawn('script', ['-qec', command, '/dev/null'], { cwd: project.path, stdio: 'ignore' });
     await new Promise((resolve) => terminal.once('close', resolve));
     const { pid, supervisorPid } = JSON.parse(project.read('started'));

@@ -126,7 +126,13 @@ describe('runtime restart', { concurrency: 3 }, () => {
     const { code } = await run('restart', '--timeout', '1');
 
     assert.deepEqual([started.code, code], [1, 1]);
-    assert.notEqual((await run('status')).body.runtimeId, before);
+    await until(
+      async () => {
+        const { runtimeId } = (await run('status')).body;
+        return typeof runtimeId === 'string' && runtimeId !== before;
+      },
+      { what: 'the next worker, which serves nothing either' },
+    );
   });
 });
 

@@ -7,7 +7,8 @@ import { INIT_VARIABLE } from '../../../shared/process/first-process.ts';
 import { firstProcess, hostCommand, namespaceMissing, says } from '../../support/process/first-process.ts';
 import { portProject, svc } from '../../support/svc-command.ts';
 
-const WATCHDOG_SECONDS = 5;
+/** Long enough for more than one look at what blocks it: on a busy machine the first may have no answer. */
+const WATCHDOG_SECONDS = 9;
 /** Blocks its loop in the way that the file `block` names. */
 const BLOCKER = `import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';

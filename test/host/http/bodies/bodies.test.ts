@@ -45,10 +45,11 @@ async function sendAlone(port: number, bytes: number): Promise<string> {
 
 describe('bodies under way', () => {
   it('are bounded for one client together, but for small ones, and there is room again when they are gone', async (context) => {
-    const server = await startHttp(context);
-    const { host, port } = server;
     // A slow body makes room for others: on a busy machine each of them is slow by the real clock.
     const clock = context.mock.method(performance, 'now', () => 1_000);
+    context.after(() => clock.mock.restore()); // before the server ends, which looks at the clock
+    const server = await startHttp(context, { timeouts: { requestMs: 600_000 } });
+    const { host, port } = server;
     const got: number[] = [];
     host.deliveries.limit = () => 25 * MIB;
     host.deliveries.deliver = async ({ body }) => {
