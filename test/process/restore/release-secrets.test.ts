@@ -39,7 +39,12 @@ function recordsBelow(folder: string): readonly string[] {
 
 it('no secret is in the record of a release, nor in what a release says and shows', { timeout: 900_000 }, async (t) => {
   const asynchronous = plugin('B', THROWS).replace('setup(p)', 'async setup(p)');
-  const shop = await releasedProject(t, { b: asynchronous, scripts: { build: PRINTS, test: PRINTS }, secrets });
+  const shop = await releasedProject(t, {
+    b: asynchronous,
+    scripts: { build: PRINTS, test: PRINTS },
+    secrets,
+    readySeconds: 60,
+  });
   const { project, url, commits } = shop;
   project.write('data/spelled.txt', spelled());
   const said: (readonly [command: string, text: string])[] = [];
