@@ -2,7 +2,8 @@
 //
 //   PROVE-FILES-1  A line that is not as it was written is `changed`, at the number that its place gives it.
 //   PROVE-FILES-2  Lines that changed places are `reordered`, at the first number that stands elsewhere. The proof goes on in order of the numbers.
-//   PROVE-FILES-3  A last line without its end is no event. The head tells whether it was one.
+//   PROVE-FILES-3  A last line without its end is no event, and a last segment without a whole line is none: a power cut may leave its name alone. The
+//                  head tells whether there was one.
 //   PROVE-FILES-4  Words that a later `text.erased` names count as gone, although a kill has left them in a segment: the catalog has lost them.
 import { readFileSync } from 'node:fs';
 import type { WorkroomEventsTable } from '../../database/tables.ts';
@@ -10,6 +11,8 @@ import type { BrokenEvent, JournalCheck } from '../journal/verify.ts';
 import { ErasedWords, erasuresIn } from './erasures.ts';
 import { headerLine, readHeader, readRecord } from './record.ts';
 import { listSegments, type Segment } from './segments.ts';
+
+const LF = 10;
 
 export interface ProvingFiles {
   readonly folder: string;
@@ -42,8 +45,9 @@ export function* proveFiles(check: JournalCheck, of: ProvingFiles): Generator<vo
   for (const [index, segment] of segments.entries()) {
     if (segment.first > upTo) break;
     const content = readFileSync(segment.path);
-    const start = checkHeader(check, { segment, content, last: feed.last, of });
-    addLines(feed, check, { content, start, segment, isLast: index === segments.length - 1, of });
+    const isLast = index === segments.length - 1;
+    const start = checkHeader(check, { segment, content, last: feed.last, isLast, of });
+    addLines(feed, check, { content, start, segment, isLast, of });
     yield;
   }
   for (const event of of.spool) if (event.seq > feed.last.seq) feed.add({ event });
@@ -94,15 +98,17 @@ interface Heading {
   readonly segment: Segment;
   readonly content: Buffer;
   readonly last: { readonly seq: number; readonly hash: string | undefined };
+  readonly isLast: boolean;
   readonly of: ProvingFiles;
 }
 
 /** Returns where the first line begins. */
-function checkHeader(check: JournalCheck, { segment: { first }, content, last, of }: Heading): number {
+function checkHeader(check: JournalCheck, { segment: { first }, content, last, isLast, of }: Heading): number {
   const read = readHeader(content);
   if (read === undefined) {
-    check.note('changed', first, null);
-    return content.indexOf('\n') + 1;
+    const isTorn = isLast && !content.includes(LF);
+    if (!isTorn) check.note('changed', first, null);
+    return content.indexOf(LF) + 1;
   }
   const { header, bytes } = read;
   if (header.project !== of.project) check.note('foreign', first, null);
@@ -147,8 +153,6 @@ function addLines(feed: Feed, check: JournalCheck, { content, start, segment, is
   }
   for (const entry of inOrder(check, rest, added)) feed.add(entry);
 }
-
-const LF = 10;
 
 /** `added`: number of the last line before them. */
 function inOrder(check: JournalCheck, entries: readonly Entry[], added: number): readonly Entry[] {
