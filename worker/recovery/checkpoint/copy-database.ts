@@ -8,11 +8,11 @@ import { statfsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Clock } from '../../../shared/time/clock.ts';
-import { logOf, sizeOf } from '../../database/sqlite/wal/log-file.ts';
 import type { LogPin, SnapshotWriter } from '../../database/unit.ts';
 import { diedOf, type FailedStep, StepChild } from '../step-child.ts';
 import type { Digest } from './checked-copy.ts';
 import type { CopiedEvents, FromCopy, ToCopy } from './copy-child.ts';
+import { roomFor } from './synced-copy.ts';
 
 export interface CopyRequest {
   readonly file: string;
@@ -77,9 +77,6 @@ export async function copyDatabase(request: CopyRequest): Promise<DatabaseCopy> 
 }
 
 const NEVER = new AbortController().signal;
-
-/** Bytes that a copy of the database takes for a while: the file, its WAL, and what grows by it. */
-export const roomFor = (file: string): number => sizeOf(file) + 2 * sizeOf(logOf(file));
 
 /** The rest of the disk is not filled to the last byte. */
 function refuseWithoutRoom(file: string, target: string): void {

@@ -21,11 +21,11 @@ import type { Manifest } from '../../../shared/recovery/manifest.ts';
 import { SvcError } from '../../../shared/svc-error.ts';
 import type { Digest } from './checked-copy.ts';
 import { syncPath } from './copied-files.ts';
-import { roomFor } from './copy-database.ts';
 import { type Finished, type FinishOptions, finishCheckpoint, keepMediaBefore } from './finish-checkpoint.ts';
 import { type HeldFile, holdJournal } from './journal-files.ts';
 import { lockRecovery } from './lock.ts';
 import { ALWAYS } from './project-files.ts';
+import { roomFor } from './synced-copy.ts';
 
 export interface CopyStep {
   readonly target: string;

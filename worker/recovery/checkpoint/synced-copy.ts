@@ -6,12 +6,16 @@
 //   SYNCED-COPY-4  The source is a descriptor, which the caller closes once SQLite has closed the file: a close drops SQLite's POSIX locks.
 import { closeSync, fdatasync, fdatasyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { logOf, sizeOf } from '../../database/sqlite/wal/log-file.ts';
 
 /** Larger writes make the kernel look for larger free pieces of memory, which on some machines costs ten times the copying. */
 const STEP_BYTES = 65_536;
 const TURN_EACH_BYTES = 1_048_576;
 const SYNC_EACH_BYTES = 4 * 1_048_576;
 const MOST_UNSYNCED_BYTES = 16 * 1_048_576;
+
+/** Bytes that a copy of a database takes for a while: the file, its WAL, and what the file grows by it. */
+export const roomFor = (file: string): number => sizeOf(file) + 2 * sizeOf(logOf(file));
 
 export interface OpenedCopy {
   readonly descriptor: number;
