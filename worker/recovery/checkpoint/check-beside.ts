@@ -1,5 +1,5 @@
-// Checks the copy of the database beside other work: its pages in one thread, its digest in another. A small one is not worth
-// a thread.
+// Checks the copy of the database beside other work, in one thread: the search for secrets has the other core, and answers shall not wait for either.
+// A small copy is not worth a thread.
 import { statSync } from 'node:fs';
 import { SvcError } from '../../../shared/svc-error.ts';
 import { startThread } from '../../database/sqlite/start-thread.ts';
@@ -18,7 +18,7 @@ export interface RunningCheck {
 
 /** `isMapped`: see `readingAll`. */
 export function checkBeside(file: string, isMapped: boolean): RunningCheck {
-  const running = statSync(file).size < WORTH_A_THREAD_BYTES ? checkHere(file) : checkInThreads(file, isMapped);
+  const running = statSync(file).size < WORTH_A_THREAD_BYTES ? checkHere(file) : checkInThread(file, isMapped);
   running.result.catch(() => {}); // whoever waits for it gets the error
   return running;
 }
@@ -36,24 +36,12 @@ function checkHere(file: string): RunningCheck {
   return { result: new Promise((resolve) => resolve(check())), end: () => Promise.resolve() };
 }
 
-function checkInThreads(file: string, isMapped: boolean): RunningCheck {
-  const pages = inThread({ work: 'pages', file, isMapped });
-  const digest = inThread({ work: 'digest', file, isMapped });
-  const both = Promise.all([pages.result, digest.result]);
-  return {
-    result: both.then(([, found]) => {
-      if (found === undefined) throw new SvcError('internal', 'the copy of the database has no digest');
-      return found;
-    }),
-    end: async () => void (await Promise.all([pages.end(), digest.end()])),
-  };
-}
-
-function inThread(work: ToCheck) {
+function checkInThread(file: string, isMapped: boolean): RunningCheck {
   const here = import.meta.url;
   const entry = new URL(here.endsWith('.ts') ? './check-thread.ts' : './check-thread.js', here);
-  const thread = startThread(entry, { name: 'check', workerData: work });
-  const result = new Promise<Digest | undefined>((resolve, reject) => {
+  const asked: ToCheck = { file, isMapped };
+  const thread = startThread(entry, { name: 'check', workerData: asked });
+  const result = new Promise<Digest>((resolve, reject) => {
     thread.on('message', (message: FromCheck) => {
       if (message.kind === 'done') resolve(message.digest);
       else reject(errorOf(message));
@@ -63,5 +51,5 @@ function inThread(work: ToCheck) {
       reject(new SvcError('internal', `the thread that checks the copy of the database ended with ${code}`)),
     );
   });
-  return { result, end: () => thread.terminate() };
+  return { result, end: async () => void (await thread.terminate()) };
 }

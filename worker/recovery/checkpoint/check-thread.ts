@@ -4,17 +4,15 @@ import { type FailedStep, failedStep } from '../step-child.ts';
 import { checkPages, type Digest, digestOf } from './checked-copy.ts';
 
 export interface ToCheck {
-  readonly work: 'pages' | 'digest';
   readonly file: string;
   readonly isMapped: boolean;
 }
-export type FromCheck = { readonly kind: 'done'; readonly digest: Digest | undefined } | FailedStep;
+export type FromCheck = { readonly kind: 'done'; readonly digest: Digest } | FailedStep;
 
-function answer({ work, file, isMapped }: ToCheck): FromCheck {
+function answer({ file, isMapped }: ToCheck): FromCheck {
   try {
-    if (work === 'digest') return { kind: 'done', digest: digestOf(file) };
     checkPages(file, isMapped);
-    return { kind: 'done', digest: undefined };
+    return { kind: 'done', digest: digestOf(file) };
   } catch (error) {
     return failedStep(error);
   }
