@@ -54,7 +54,12 @@ function load(host: Running): () => Promise<{ readonly commands: number; readonl
   const over = new AbortController();
   const written = { commands: 0, jobs: 0 };
   const adding = async (): Promise<void> => {
-    for (; !over.signal.aborted; written.commands += 1) assert.equal((await command(host, NEW)).status, 200);
+    while (!over.signal.aborted) {
+      const { status, text } = await command(host, NEW);
+      // Lanes beside it may have changed the board each time that it was decided: it is asked to come again.
+      assert.ok(status === 200 || /others kept changing this item/.test(text), text);
+      if (status === 200) written.commands += 1;
+    }
   };
   const changing = async (): Promise<void> => {
     for (; !over.signal.aborted; written.jobs += 1) {
